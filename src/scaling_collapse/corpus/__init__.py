@@ -1,0 +1,1 @@
+"""From text to token shards: fetching, cleaning, splitting, tokenising and sampling."""

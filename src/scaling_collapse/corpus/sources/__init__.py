@@ -1,0 +1,1 @@
+"""One module per text source; each turns its files into documents."""
