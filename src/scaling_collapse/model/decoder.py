@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import torch
 from torch import Tensor, nn
 
@@ -39,11 +41,12 @@ class Decoder(nn.Module):
 
         Every tensor has its own stream, seeded by (seed, name), so adding a tensor does not move the others.
         """
-        for position, (name, parameter) in enumerate(sorted(self.named_parameters())):
+        for name, parameter in self.named_parameters():
             std = initial_std(self, name)
             if std is None:
                 continue
-            generator = torch.Generator().manual_seed(seed * 1_000_003 + position)
+            stream = hashlib.sha256(f"{seed}:{name}".encode()).digest()
+            generator = torch.Generator().manual_seed(int.from_bytes(stream[:8], "little") >> 1)
             with torch.no_grad():
                 parameter.normal_(0.0, std, generator=generator)
 
