@@ -1,0 +1,33 @@
+"""The commands of `collapse`: where each lives, and its line of help. A module is imported only when it is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command: `target` is "module:name" of a function or of a `typer.Typer` with sub-commands."""
+
+    target: str
+    help: str
+
+    def load(self) -> Any:
+        """Import the function or Typer."""
+        module, name = self.target.split(":")
+        return getattr(import_module(f"scaling_collapse.cli.{module}"), name)
+
+
+# In the order in which a study uses them; `collapse --help` lists them so.
+COMMANDS: dict[str, Entry] = {
+    "config": Entry("config:app", "Check the configuration, or write its generated reference files."),
+    "plan": Entry("plan:plan", "List all training runs of a scale with their cost, before anything runs."),
+    "corpus": Entry("corpus:app", "Build, describe or verify the corpus of a scale."),
+    "train": Entry("train:train", "Train one run of the plan, or resume it."),
+    "curves": Entry("curves:curves", "Collect loss curves of finished runs into one table."),
+    "figure": Entry("figure:figure", "Draw one figure from the curves."),
+    "table": Entry("table:table", "Compute one table from the curves."),
+    "results": Entry("results:results", "Show the headline numbers and where the pictures are."),
+}
