@@ -27,14 +27,17 @@ def figure(
 
 
 def _list() -> None:
-    """Print one row a figure."""
+    """Print one row a figure: its name, what it reproduces, the run groups and tables that it reads."""
     from rich.console import Console
     from rich.table import Table
 
     from scaling_collapse.config.figures import load_figures
 
-    shown = Table("name", "paper", "shows", "reads", title="config/figures.yaml", title_justify="left")
+    shown = Table(title="config/figures.yaml", title_justify="left")
+    shown.add_column("name", no_wrap=True)
+    shown.add_column("paper")
+    shown.add_column("reads", overflow="fold")
     for entry in load_figures():
         reads = [*entry.groups, *(["all runs"] if entry.all_runs else []), *entry.published]
-        shown.add_row(entry.name, entry.paper, entry.title, ", ".join(reads) or "formulas only")
+        shown.add_row(entry.name, entry.paper, ", ".join(reads) or "formulas only")
     Console().print(shown)

@@ -94,8 +94,10 @@ def layer_norm_backward(
     return torch.ops.aten.native_layer_norm_backward(g_ND, x_ND, [x_ND.shape[1]], mean, rstd, weight_D, bias_D, wanted)  # type: ignore[no-any-return]
 
 
-def _affine(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    return torch.mm(x, weight.t()) if bias is None else torch.addmm(bias, x, weight.t())
+def _affine(x: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | None = None) -> Tensor:
+    if bias is None:
+        return torch.mm(x, weight.t(), out=out)
+    return torch.addmm(bias, x, weight.t(), out=out)
 
 
 def _split_heads(x: Tensor, length: int, heads: int, parts: int) -> Tensor:

@@ -17,7 +17,7 @@ from scaling_collapse.model.attention import _affine, layer_norm_backward
 def squared_relu(up_NF: Tensor) -> tuple[Tensor, Tensor]:
     """relu(u)^2 and what its gradient needs; overwrites u."""
     up_NF.relu_()
-    return up_NF.square(), up_NF
+    return up_NF * up_NF, up_NF
 
 
 def squared_relu_backward(g_NF: Tensor, relu_NF: Tensor) -> Tensor:

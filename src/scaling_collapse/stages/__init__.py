@@ -1,0 +1,1 @@
+"""What the pipeline needs to know of a study: its stages, their inputs, and what identifies each of them."""

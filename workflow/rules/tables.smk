@@ -1,0 +1,38 @@
+"""Numbers.
+
+Inputs:  results/<scale>/curves/<group>.parquet of the headline's families; results/<scale>/curves.parquet
+Outputs: results/<scale>/tables/<name>.csv
+Steps:   measure how far the curves of each family lie apart; list every run with its settings and final losses
+"""
+
+# Each table with the curves that it is computed from.
+TABLES = {
+    "headline": STUDY.group_curves(STUDY.figures[HEADLINE].groups),
+    "runs": [str(STUDY.paths.curves)],
+}
+
+for table, curves in TABLES.items():
+
+    rule:
+        name:
+            f"tabulate_{table}"
+        input:
+            curves,
+        output:
+            STUDY.paths.table(table),
+        log:
+            STUDY.paths.log(f"tables/{table}"),
+        benchmark:
+            STUDY.paths.benchmark(f"tables/{table}")
+        priority: SOON
+        threads: 1
+        resources:
+            mem_mb=2000,
+        params:
+            scale=SCALE,
+            name=table,
+            analysis=STUDY.scale.analysis.model_dump_json(),
+        message:
+            "Compute the table {params.name}"
+        shell:
+            "collapse table {params.name} --scale {params.scale} > {log} 2>&1"
