@@ -5,9 +5,8 @@ The yardstick of `step_speed.py`, and the independent source that tests hold the
 
 from __future__ import annotations
 
-import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn import functional
 
 from scaling_collapse.config.model import Model, Parameterisation
 from scaling_collapse.model.alibi import causal_bias
@@ -32,14 +31,14 @@ class Block(nn.Module):
         """(B, T, D) -> (B, T, D)."""
         b, t, d = x.shape
         q, k, v = (z.view(b, t, self.model.heads, -1).transpose(1, 2) for z in self.qkv(self.norm1(x)).split(d, dim=2))
-        a = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=self.attention_scale)
+        a = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=self.attention_scale)
         x = x + self.residual * self.out(a.transpose(1, 2).reshape(b, t, d))
         u = self.up(self.norm2(x))
         if self.model.activation == "swiglu":
             gate, value = u.chunk(2, dim=-1)
-            h = F.silu(gate) * value
+            h = functional.silu(gate) * value
         else:
-            h = F.relu(u) ** 2
+            h = functional.relu(u) ** 2
         return x + self.residual * self.down(h)
 
 
@@ -66,4 +65,4 @@ class ReferenceDecoder(nn.Module):
         for block in self.blocks:
             x = block(x, self.mask)
         logits = self.unembedding(self.norm(x)) * self.factors.output
-        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+        return functional.cross_entropy(logits.flatten(0, 1), targets.flatten())

@@ -1,18 +1,21 @@
 """Speed of the training step, as ratios within one process and one thread.
 
-    python benchmarks/step_speed.py [--scale cpu] [--rounds 15] [--width-256]
+    python -m benchmarks.step_speed [--scale cpu] [--rounds 15]
 
 For every size of the scale's collapsed family: the FLOP/s of one training step (counted as in Table 9, attention
 included), over the FLOP/s of torch's matrix products of the same shapes, and over those of the plain reference step
-(`reference_decoder.py` with torch's AdamW). The three are timed in turn, round after round, so that a machine whose
-speed drifts slows all alike; medians are compared.
+(`reference_decoder.py` with torch's AdamW), twice: within this process, whose memory allocator is set as for training,
+and in a process of its own as most people would run it. All are timed in turn, round after round, so that a machine
+whose speed drifts slows all alike; medians are compared.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from statistics import median
 
 import torch
@@ -20,13 +23,17 @@ import torch
 from benchmarks.reference_decoder import ReferenceDecoder
 from scaling_collapse.config.load import load_scale
 from scaling_collapse.config.model import Model
+from scaling_collapse.model.count import parameters
 from scaling_collapse.model.decoder import Decoder
 from scaling_collapse.optim.groups import build_optimizer
 from scaling_collapse.plan.expand import expand
 from scaling_collapse.plan.run import Run
+from scaling_collapse.scaling.flops import training_flops
 from scaling_collapse.train.execution import Execution
 from scaling_collapse.train.step import FlatGradients, update
 from scaling_collapse.train.world import World
+
+WARM_UP = 3  # rounds that are not counted
 
 
 def step_of(run: Run, tokens: torch.Tensor) -> Callable[[], object]:
@@ -73,7 +80,10 @@ def products_of(model: Model, sequences: int) -> list[tuple[int, tuple[int, ...]
             (count, (n, fan_out), (fan_out, fan_in)),
             (count, (fan_out, n), (n, fan_in)),
         ]
-    products += [(2 * model.layers, (pairs, t, size), (pairs, size, t)), (4 * model.layers, (pairs, t, t), (pairs, t, size))]
+    products += [
+        (2 * model.layers, (pairs, t, size), (pairs, size, t)),
+        (4 * model.layers, (pairs, t, t), (pairs, t, size)),
+    ]
     return products
 
 
@@ -92,33 +102,54 @@ def products_step(model: Model, sequences: int) -> Callable[[], object]:
     return step
 
 
-def timed(actions: list[Callable[[], object]], rounds: int) -> list[float]:
-    """Median seconds of each action, taken in turn."""
-    seconds: list[list[float]] = [[] for _ in actions]
-    for _ in range(rounds + 3):
-        for action, column in zip(actions, seconds, strict=True):
-            begin = time.perf_counter()
-            action()
-            column.append(time.perf_counter() - begin)
-    return [median(column[3:]) for column in seconds]
+def serve_plain_steps(connection: Connection, run: Run) -> None:
+    """In a process of its own: take a plain step for each message, answer with its seconds, end at None."""
+    torch.set_num_threads(1)
+    step = plain_step_of(run, batch_of(run))
+    while connection.recv() is not None:
+        connection.send(seconds_of(step))
 
 
-def measure(run: Run, rounds: int) -> tuple[float, float, float]:
-    """Seconds of our step, of the products alone, of the plain step."""
-    generator = torch.Generator().manual_seed(0)
+def batch_of(run: Run) -> torch.Tensor:
+    """Random tokens of the run's batch shape (B, T+1)."""
     shape = (run.batch_sequences, run.model.sequence_length + 1)
-    tokens = torch.randint(0, run.model.vocabulary, shape, generator=generator)
-    ours, products, plain = timed(
-        [step_of(run, tokens), products_step(run.model, run.batch_sequences), plain_step_of(run, tokens)], rounds
-    )
-    return ours, products, plain
+    return torch.randint(0, run.model.vocabulary, shape, generator=torch.Generator().manual_seed(0))
+
+
+def seconds_of(action: Callable[[], object]) -> float:
+    """Wall seconds of one call."""
+    begin = time.perf_counter()
+    action()
+    return time.perf_counter() - begin
+
+
+def measure(run: Run, rounds: int) -> list[float]:
+    """Median seconds of our step, of the products alone, of the plain step here and in its own process, in turn."""
+    tokens = batch_of(run)
+    actions = [step_of(run, tokens), products_step(run.model, run.batch_sequences), plain_step_of(run, tokens)]
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    child = context.Process(target=serve_plain_steps, args=(there, run))
+    child.start()
+    columns: list[list[float]] = [[] for _ in range(4)]
+    for _ in range(rounds + WARM_UP):
+        for column, action in zip(columns, actions, strict=False):
+            column.append(seconds_of(action))
+        here.send("step")
+        columns[3].append(here.recv())
+    here.send(None)
+    child.join()
+    return [median(column[WARM_UP:]) for column in columns]
 
 
 def wide(run: Run) -> Run:
     """The same run at width 256, the shape of the second bar."""
     ratio = run.model.ffn_hidden // run.model.width
     return run.model_copy(
-        update={"size": "width 256", "model": run.model.model_copy(update={"width": 256, "head_size": 64, "ffn_hidden": 256 * ratio})}
+        update={
+            "size": "width 256",
+            "model": run.model.model_copy(update={"width": 256, "head_size": 64, "ffn_hidden": 256 * ratio}),
+        }
     )
 
 
@@ -130,20 +161,22 @@ def main() -> None:
     arguments = parser.parse_args()
     Execution().prepare_torch()
     runs = [run for run in expand(load_scale(arguments.scale)) if arguments.group in run.groups and run.seed == 0]
-    print(f"{'size':>10} {'GFLOP/s':>8} {'of products':>12} {'over plain':>11}")
+    print(f"{'size':>10} {'GFLOP/s':>8} {'of products':>12} {'over plain':>11} {'over plain, own process':>24}")
     rows = []
     for run in [*runs, wide(runs[-1])]:
-        ours, products, plain = measure(run, arguments.rounds)
+        ours, *others = measure(run, arguments.rounds)
         # Table 9's FLOPs a token do not depend on how many tokens there are
-        speed = run.flops / run.tokens * run.batch_tokens / ours / 1e9 if run in runs else float("nan")
-        print(f"{run.size:>10} {speed:8.1f} {products / ours:12.3f} {plain / ours:11.2f}", flush=True)
+        flops = training_flops(run.model, parameters(run.model), run.batch_tokens)
+        ratios = [seconds / ours for seconds in others]
+        print(
+            f"{run.size:>10} {flops / ours / 1e9:8.1f} {ratios[0]:12.3f} {ratios[1]:11.2f} {ratios[2]:24.2f}",
+            flush=True,
+        )
         if run in runs:
-            rows.append((run.flops, ours, products, plain))
-    total = sum(flops for flops, *_ in rows)
-    for_products, for_plain = (
-        total / sum(flops * row[0] / row[k] for flops, *row in rows) for k in (1, 2)
-    )
-    print(f"{'family':>10} {'':>8} {for_products:12.3f} {for_plain:11.2f}   weighted by FLOPs")
+            rows.append((run.flops, ratios))
+    weights = sum(flops for flops, _ in rows)
+    total = [weights / sum(flops / ratios[k] for flops, ratios in rows) for k in range(3)]
+    print(f"{'family':>10} {'':>8} {total[0]:12.3f} {total[1]:11.2f} {total[2]:24.2f}   weighted by FLOPs")
 
 
 if __name__ == "__main__":

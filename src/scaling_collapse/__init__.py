@@ -1,3 +1,3 @@
-"""Scaling with Collapse: training, measuring and predicting families of language models whose loss curves fall onto one."""
+"""Train families of language models whose loss curves fall onto one; measure, predict and diagnose them."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""The one place that knows where files lie. All paths are relative to the repository's root, given or the working folder."""
+"""The one place that knows where files lie: below the root given, or the working folder."""
 
 from __future__ import annotations
 
@@ -18,26 +18,32 @@ class Paths:
 
     @property
     def scale_file(self) -> Path:
+        """YAML of this scale."""
         return self.root / "config" / "scale" / f"{self.scale}.yaml"
 
     @property
     def figures_file(self) -> Path:
+        """YAML of all figures."""
         return self.root / "config" / "figures.yaml"
 
     @property
     def catalog(self) -> Path:
+        """Table of pinned text sources."""
         return self.root / "data" / "catalog.csv"
 
     @property
     def published(self) -> Path:
+        """Tables of the paper and of other models."""
         return self.root / "data" / "published"
 
     @property
     def downloads(self) -> Path:
+        """Fetched packages, verified at each use."""
         return self.root / ".work" / "downloads"
 
     @property
     def results(self) -> Path:
+        """All outputs of this scale."""
         return self.root / "results" / self.scale
 
     @property
@@ -54,19 +60,24 @@ class Paths:
         return self.root / ".work" / "checkpoints" / self.scale / run_id
 
     def group_curves(self, group: str) -> Path:
+        """Tidy loss curves of one run group."""
         return self.results / "curves" / f"{group}.parquet"
 
     @property
     def curves(self) -> Path:
+        """Tidy loss curves of all runs."""
         return self.results / "curves.parquet"
 
     def figure(self, name: str, suffix: str = ".pdf") -> Path:
+        """One picture, or the data beside it."""
         return self.results / "figures" / f"{name}{suffix}"
 
     def table(self, name: str) -> Path:
+        """One table."""
         return self.results / "tables" / f"{name}.csv"
 
     def log(self, stage: str) -> Path:
+        """Log of one stage."""
         return self.root / "logs" / self.scale / f"{stage}.log"
 
     def benchmark(self, stage: str) -> Path:

@@ -43,7 +43,19 @@ class _Branch(torch.autograd.Function):
         weights_PTT = torch.softmax(scores_PTT, dim=-1)
         mixed_ND = _join_heads(torch.bmm(weights_PTT, v_PTK)[None], heads)
         ctx.save_for_backward(
-            x_ND, norm_D, norm_bias_D, qkv_3DD, out_DD, mean, rstd, normed_ND, q_PTK, k_PTK, v_PTK, weights_PTT, mixed_ND
+            x_ND,
+            norm_D,
+            norm_bias_D,
+            qkv_3DD,
+            out_DD,
+            mean,
+            rstd,
+            normed_ND,
+            q_PTK,
+            k_PTK,
+            v_PTK,
+            weights_PTT,
+            mixed_ND,
         )
         ctx.heads, ctx.scale, ctx.multiplier, ctx.eps = heads, scale, multiplier, eps
         ctx.has_bias = qkv_bias_3D is not None
@@ -53,9 +65,21 @@ class _Branch(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         (g_ND,) = grads
-        x_ND, norm_D, norm_bias_D, qkv_3DD, out_DD, mean, rstd, normed_ND, q_PTK, k_PTK, v_PTK, weights_PTT, mixed_ND = (
-            ctx.saved_tensors
-        )
+        (
+            x_ND,
+            norm_D,
+            norm_bias_D,
+            qkv_3DD,
+            out_DD,
+            mean,
+            rstd,
+            normed_ND,
+            q_PTK,
+            k_PTK,
+            v_PTK,
+            weights_PTT,
+            mixed_ND,
+        ) = ctx.saved_tensors
         length = q_PTK.shape[1]
         g_out_DD = torch.mm(g_ND.t(), mixed_ND).mul_(ctx.multiplier)
         g_out_bias_D = g_ND.sum(0).mul_(ctx.multiplier) if ctx.has_bias else None
@@ -115,9 +139,9 @@ def _join_heads(x: Tensor, heads: int) -> Tensor:
 
 
 class AttentionBranch(nn.Module):
-    """Pre-norm causal self-attention with ALiBi, added to its input (PAPER sections 4 and 5)."""
+    """Pre-norm causal self-attention with ALiBi, added to its input (Paper, sections 4 and 5)."""
 
-    bias_HTT: Tensor
+    causal_bias: Tensor
 
     def __init__(self, model: Model, scale: float, multiplier: float) -> None:
         super().__init__()
@@ -130,14 +154,14 @@ class AttentionBranch(nn.Module):
         self.out = nn.Parameter(torch.empty(width, width))
         self.out_bias = nn.Parameter(torch.zeros(width)) if model.biases else None
         bias = causal_bias(model.heads, model.sequence_length, model.alibi_slopes)
-        self.register_buffer("bias_HTT", bias, persistent=False)
+        self.register_buffer("causal_bias", bias, persistent=False)
 
     def forward(self, x_ND: Tensor, sequences: int) -> Tensor:
         """Add the branch to x, (B*T, D) -> (B*T, D); `sequences` is B."""
         length = x_ND.shape[0] // sequences
-        bias_HTT = self.bias_HTT[:, :length, :length]
+        bias_HTT = self.causal_bias[:, :length, :length]
         bias_PTT = bias_HTT.expand(sequences, -1, -1, -1).reshape(-1, length, length)
-        return _Branch.apply(  # type: ignore[no-any-return]
+        return _Branch.apply(  # type: ignore[no-any-return, no-untyped-call]
             x_ND,
             self.norm,
             self.norm_bias,

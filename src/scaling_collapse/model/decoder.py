@@ -1,4 +1,4 @@
-"""The decoder-only transformer of the paper's proxies and of Celerity (PAPER sections 4 and 5)."""
+"""The decoder-only transformer of the paper's proxies and of Celerity (Paper, sections 4 and 5)."""
 
 from __future__ import annotations
 
@@ -56,9 +56,7 @@ class Decoder(nn.Module):
         x_ND = nn.functional.embedding(tokens_N, self.embedding) * self.scaling.input
         for attention, feed_forward in zip(self.attention, self.feed_forward, strict=True):
             x_ND = feed_forward(attention(x_ND, tokens_BT.shape[0]), tokens_N)
-        return nn.functional.layer_norm(
-            x_ND, [self.model.width], self.norm, self.norm_bias, self.model.layer_norm_eps
-        )
+        return nn.functional.layer_norm(x_ND, [self.model.width], self.norm, self.norm_bias, self.model.layer_norm_eps)
 
     def logits(self, tokens_BT: Tensor) -> Tensor:
         """Logits (B, T, V) of the next token."""

@@ -1,6 +1,7 @@
 """Feed-forward branch with an explicit backward pass: x + m * W_down f(W_up layer_norm(x)).
 
-f is squared ReLU or SwiGLU. Why one autograd node: see `attention.py`. Shapes: N tokens, D width, F hidden, U = F or 2F.
+f is squared ReLU or SwiGLU. Why one autograd node: see `attention.py`.
+Shapes: N tokens, D width, F hidden, U = F or 2F.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class _Branch(torch.autograd.Function):
 
 
 class FeedForwardBranch(nn.Module):
-    """Pre-norm feed-forward network, added to its input (PAPER sections 4 and 5)."""
+    """Pre-norm feed-forward network, added to its input (Paper, sections 4 and 5)."""
 
     def __init__(self, model: Model, multiplier: float) -> None:
         super().__init__()
@@ -106,7 +107,7 @@ class FeedForwardBranch(nn.Module):
 
     def forward(self, x_ND: Tensor, tokens_N: Tensor) -> Tensor:
         """Add the branch to x, (N, D) -> (N, D). A dense network does not look at the tokens."""
-        return _Branch.apply(  # type: ignore[no-any-return]
+        return _Branch.apply(  # type: ignore[no-any-return, no-untyped-call]
             x_ND,
             self.norm,
             self.norm_bias,

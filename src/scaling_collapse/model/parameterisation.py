@@ -1,7 +1,7 @@
 """Standard, muP and CompleteP parameterisations: every width- and depth-dependent factor of the project, in one place.
 
 `docs/parameterisation.md` maps each formula to its line. m_N = width / base width, m_L = layers / base layers.
-Sources: PAPER section 3 (CompleteP with alpha = 1), appendix on muP; free of torch so that plans can be made without it.
+Sources: section 3 of the paper (CompleteP with alpha = 1). Free of torch, so that plans can be made without it.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ from typing import Any
 
 from scaling_collapse.errors import RunError
 
-
 #: Parameters of glibc's mallopt, from its malloc.h, and the largest values that it takes (a larger one is ignored).
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 MAX_INT, MAX_MMAP_THRESHOLD = 2**31 - 1, 32 * 2**20
