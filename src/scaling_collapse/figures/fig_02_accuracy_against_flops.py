@@ -106,11 +106,9 @@ def _draw_published(figure: Figure, axes: Axes, models: pd.DataFrame, law: Accur
     style.letter(axes, 0, "published models (Table 10)")
     along = np.interp(np.log(flops), np.log(best["flops"]), best["value"], left=np.nan, right=np.nan)
     lines = [pair for pair in zip([*flops, *flops], [*law(flops), *along], strict=True) if np.isfinite(pair[1])]
-    names = models["name"].tolist()
     spots = list(zip(models["flops"], models["value"], strict=True))
-    labels.add(
-        figure, axes, spots, names, [ACCENT if is_celerity else style.INK_RGB for is_celerity in celerity], lines
-    )
+    colours = [ACCENT if is_celerity else style.INK_RGB for is_celerity in celerity]
+    labels.add(figure, axes, spots, models["name"].tolist(), colours, lines)
 
 
 def _draw_ours(axes: Axes, ours: pd.DataFrame, scale: str) -> None:
@@ -125,7 +123,7 @@ def _draw_ours(axes: Axes, ours: pd.DataFrame, scale: str) -> None:
     legend.add(axes, legend.Table("", ("N",), tuple(keys)))
     axes.yaxis.set_major_locator(MaxNLocator(6))
     axes.legend(loc="lower left")
-    axes.set(xlabel="training FLOPs", ylabel=f"held-out {ours['unit'].iloc[0].replace('_', ' ')}")
+    axes.set(xlabel="training FLOPs", ylabel=UNITS[ours["unit"].iloc[0]])
     style.letter(axes, 1, f"our runs ({scale})")
 
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from scaling_collapse.curves.grid import to_grid
 from scaling_collapse.curves.measures import spread
+from scaling_collapse.figures import style
 from scaling_collapse.figures.collapse import sweep
 from scaling_collapse.figures.columns import Column, draw_columns
 from scaling_collapse.figures.context import FigureContext
@@ -21,9 +22,6 @@ COLUMNS = {
     "tau_by_lr": (r"learning rate $\eta$ varies", "lr_peak"),
     "tau_by_weight_decay": (r"weight decay $\lambda$ varies", "weight_decay"),
 }
-
-#: Timescales that differ by less than this factor are the same setting: steps are whole, so tau is rounded.
-SAME_TAU = 1.1
 
 
 def draw(curves: dict[str, pd.DataFrame], context: FigureContext) -> tuple[Figure, pd.DataFrame]:
@@ -44,7 +42,7 @@ def equal_tau_spreads(lines: list[Line], grid: np.ndarray) -> dict[float, float]
     """
     distinct = sorted({line.run: line for line in lines}.values(), key=lambda line: line.fact("tau"))
     logs = np.log([line.fact("tau") for line in distinct])
-    breaks = np.cumsum(np.diff(logs, prepend=logs[:1]) > np.log(SAME_TAU))
+    breaks = np.cumsum(np.diff(logs, prepend=logs[:1]) > np.log(style.SAME_TAU))
     spreads = {}
     for _, group in groupby(zip(breaks, distinct, strict=True), key=lambda pair: pair[0]):
         runs = [line for _, line in group]

@@ -30,13 +30,11 @@ def draw(curves: dict[str, pd.DataFrame], context: FigureContext) -> tuple[Figur
     rows = figure.subplots(2, len(COLUMNS), sharey="row", height_ratios=[1.5, 1.0])
     for index, (group, lines) in enumerate(sweeps.items()):
         upper, lower = rows[:, index]
-        panels.draw_raw(upper, lines, colour_of)
+        panels.draw_loss(upper, lines, colour_of)
         _draw_difference(lower, finished(lines), context.grid, colour_of)
         legend.add(upper, legend.table(lines, colour_of, LEGEND, keep="batch_tokens"))
         style.letter(upper, index, COLUMNS[group], _words(finished(lines), context.grid))
     panels.limit_loss(rows[0], every)
-    for axes in rows.flat:
-        panels.fraction_axis(axes)
     panels.share_labels(rows, style.T_HAT, ["loss [nats]", "loss $-$ mean\n[nats]"])
     figure.align_ylabels(rows[:, 0])
     diverged = [f"{line.run} (at {line.t_hat[-1]:.0%})" for line in every if not line.finished]
@@ -58,8 +56,8 @@ def _words(lines: list[Line], grid: np.ndarray) -> str:
 
 def _draw_difference(axes: Axes, lines: list[Line], grid: np.ndarray, colour_of: panels.Colours) -> None:
     axes.axhline(0, color=style.GREY, lw=0.6, zorder=0.6)
-    if not lines:
-        return
-    losses_RG = np.array([to_grid(line.t_hat, line.loss, grid) for line in lines])
-    for line, difference in zip(lines, losses_RG - losses_RG.mean(axis=0), strict=True):
+    losses_RG = np.array([to_grid(line.t_hat, line.loss, grid) for line in lines]).reshape(len(lines), len(grid))
+    for line, loss_G in zip(lines, losses_RG, strict=True):
+        difference = loss_G - losses_RG.mean(axis=0)
         axes.plot(grid, difference, color=colour_of[line.run], lw=1.1)
+    panels.fraction_axis(axes)

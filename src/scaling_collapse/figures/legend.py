@@ -59,7 +59,7 @@ def cell(line: Line, column: str) -> str:
             return f"{value:.2g}" if value < 0.01 else f"{value:.3f}".rstrip("0").rstrip(".")
         case "tpp" if value >= 10:
             return f"{value:.0f}"
-        case "lr_peak" | "weight_decay":
+        case "tpp" | "lr_peak" | "weight_decay":
             return f"{value:.2g}"
     return style.number(value)
 

@@ -12,11 +12,15 @@ from scaling_collapse.curves.curve import Curve, curves_of
 from scaling_collapse.curves.family import size_name
 from scaling_collapse.curves.grid import ROUNDING, to_grid
 from scaling_collapse.curves.normalise import FINISHED, normalise_smoothed, smoothed_loss
+from scaling_collapse.curves.smooth import Smoothing
 from scaling_collapse.errors import FigureError
 from scaling_collapse.figures.context import FigureContext
 
 #: Training fractions at which long curves are drawn: dense where they fall steeply; a print shows no more.
 DRAWN = np.union1d(np.geomspace(0.004, 0.1, 60), np.linspace(0.1, 1.0, 361))
+
+#: Window of losses that are shown as measured, as a fraction of training.
+LIGHT = 0.02
 
 #: What a run is, by the names that legends and data tables use.
 FACTS = ("size", "size_params", "tpp", "tau", "batch_tokens", "lr_peak", "weight_decay", "schedule", "seed", "status")
@@ -76,6 +80,15 @@ def _line(curve: Curve, context: FigureContext, split: str) -> Line:
     return Line(curve, at, to_grid(curve.t_hat, loss, at), to_grid(curve.t_hat, whole, at), ended)
 
 
+def as_measured(line: Line) -> np.ndarray:
+    """Return the line's loss [nats] at its `t_hat`, smoothed just enough to be drawn, and otherwise as logged.
+
+    The wider window of the analysis would bend the steep start of a curve on a logarithmic axis.
+    """
+    curve = line.curve
+    return to_grid(curve.t_hat, Smoothing(window=LIGHT)(curve.loss, curve.t_hat), line.t_hat)
+
+
 def finished(lines: Iterable[Line]) -> list[Line]:
     """Return the lines that have a normalised curve."""
     return [line for line in lines if line.finished]
@@ -91,25 +104,30 @@ def unfinished_words(lines: list[Line], what: str = "left out") -> str:
     return f"{what}: {', '.join(names)}" if names else ""
 
 
-def tidy(panels: dict[str, list[Line]]) -> pd.DataFrame:
-    """Return one row for each drawn point: panel, run, split, its facts, t_hat, tokens, loss_nats, normalised_loss."""
-    parts = []
-    for panel, lines in panels.items():
-        for line in lines:
-            facts = {name: line.curve.facts.get(name) for name in FACTS} | {
-                "tpp": line.curve.tpp,
-                "tau": line.curve.tau,
-            }
-            total = float(line.curve.facts["tokens_total"])
-            columns = {
-                "t_hat": line.t_hat,
-                "tokens": line.t_hat * total,
-                "loss_nats": line.loss,
-                "normalised_loss": line.normalised,
-            }
-            head = {"panel": panel, "run": line.run, "split": line.curve.split}
-            parts.append(pd.DataFrame(columns).assign(**head, **facts))
+def tidy(panels: dict[str, list[Line]], measured: bool = False) -> pd.DataFrame:
+    """Return one row for each drawn point: panel, run, split, its facts, t_hat, tokens, loss_nats, normalised_loss.
+
+    `measured` adds measured_loss_nats (see `as_measured`). Raises FigureError where there is no curve at all.
+    """
+    parts = [_rows(line, measured).assign(panel=panel) for panel, lines in panels.items() for line in lines]
     if not parts:
         raise FigureError("figure", "no curve was left to draw.", "finish at least one run of its groups")
-    order = ["panel", "run", "split", *FACTS, "t_hat", "tokens", "loss_nats", "normalised_loss"]
-    return pd.concat(parts, ignore_index=True)[order]
+    table = pd.concat(parts, ignore_index=True)
+    return table[["panel", *(name for name in table.columns if name != "panel")]]
+
+
+def _rows(line: Line, measured: bool) -> pd.DataFrame:
+    curve = line.curve
+    facts = {name: curve.facts.get(name) for name in FACTS} | {"tpp": curve.tpp, "tau": curve.tau}
+    columns = {
+        "t_hat": line.t_hat,
+        "tokens": line.t_hat * float(curve.facts["tokens_total"]),
+        "loss_nats": line.loss,
+        "normalised_loss": line.normalised,
+    }
+    if measured:
+        columns["measured_loss_nats"] = as_measured(line)
+    table = pd.DataFrame(columns)
+    for place, (name, value) in enumerate([("run", line.run), ("split", curve.split), *facts.items()]):
+        table.insert(place, name, value)
+    return table

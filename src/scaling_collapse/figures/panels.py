@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
 from scaling_collapse.curves.measures import PERCENT
 from scaling_collapse.figures import style
 from scaling_collapse.figures.collapse import Family
-from scaling_collapse.figures.lines import Line, finished
+from scaling_collapse.figures.lines import Line, as_measured, finished
 
 Colours = dict[str, style.Colour]
 
@@ -73,37 +73,49 @@ def draw_deviation(axes: Axes, family: Family, colour_of: Colours) -> None:
 
 def limit_deviation(axes: Sequence[Axes], families: Iterable[Family]) -> None:
     """Give panels of deviations one symmetrical range."""
-    largest = max((float(np.abs(f.deviation(line)).max()) for f in families for line in finished(f.lines)), default=1.0)
+    largest = 0.1
+    for family in families:
+        curves = [family.deviation(line) for line in finished(family.lines)]
+        largest = max(
+            [largest, *(float(np.abs(curve).max()) for curve in curves), *family.std[np.isfinite(family.std)]]
+        )
     for panel in axes:
-        panel.set_ylim(-1.08 * max(largest, 0.1), 1.08 * max(largest, 0.1))
+        panel.set_ylim(-1.08 * largest, 1.08 * largest)
         panel.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10], symmetric=True))
 
 
-def draw_raw(axes: Axes, lines: Sequence[Line], colour_of: Colours, x: str = "t_hat") -> None:
-    """Draw smoothed losses [nats] against t_hat or tokens; a cross marks where a diverged run ends."""
-    for line, first in _with_first(list(lines)):
-        at = line.t_hat if x == "t_hat" else line.t_hat * float(line.curve.facts["tokens_total"])
-        axes.plot(at, line.loss, color=colour_of[line.run], lw=1.3 if first else 0.7)
+def draw_loss(axes: Axes, lines: Sequence[Line], colour_of: Colours) -> None:
+    """Draw smoothed losses [nats] against t_hat; a cross marks where a run ends that did not finish."""
+    for line, first in _with_first(lines):
+        axes.plot(line.t_hat, line.loss, color=colour_of[line.run], lw=1.3 if first else 0.7)
         if not line.finished:
-            axes.plot(at[-1], line.loss[-1], "x", color=colour_of[line.run], ms=5, mew=1.3, clip_on=False, zorder=4)
+            _cross(axes, line.t_hat[-1], line.loss[-1], colour_of[line.run])
+    fraction_axis(axes)
 
 
-def limit_raw(axes: Sequence[Axes], lines: Iterable[Line]) -> None:
-    """Give panels of raw losses one range of tokens, and one of loss, which leaves out the first, steep part."""
+def draw_measured(axes: Axes, lines: Sequence[Line], colour_of: Colours) -> None:
+    """Draw losses [nats] as measured against tokens; a cross marks where a run ends that did not finish."""
+    for line, first in _with_first(lines):
+        tokens, loss = line.t_hat * float(line.curve.facts["tokens_total"]), as_measured(line)
+        axes.plot(tokens, loss, color=colour_of[line.run], lw=1.0 if first else 0.5)
+        if not line.finished:
+            _cross(axes, tokens[-1], loss[-1], colour_of[line.run])
+    axes.set(xscale="log", xlabel="tokens")
+
+
+def _cross(axes: Axes, x: float, y: float, colour: style.Colour) -> None:
+    axes.plot(x, y, "x", color=colour, ms=5, mew=1.3, clip_on=False, zorder=4)
+
+
+def limit_measured(axes: Sequence[Axes], lines: Iterable[Line]) -> None:
+    """Give panels of measured losses one range of tokens and of losses, which leave out the first, steep part."""
     every = list(lines)
     totals = [float(line.curve.facts["tokens_total"]) for line in every]
     low = min(float(line.loss.min()) for line in every)
-    high = max(float(np.interp(0.02, line.t_hat, line.loss)) for line in every)
+    high = max(float(np.interp(0.03, line.t_hat, as_measured(line))) for line in every)
     for panel in axes:
-        panel.set(ylim=(low - 0.06 * (high - low), high), xscale="log", xlim=(0.01 * min(totals), 1.25 * max(totals)))
+        panel.set(ylim=(low - 0.06 * (high - low), high), xlim=(0.02 * min(totals), 1.25 * max(totals)))
         panel.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-
-
-def label_raw(axes: Sequence[Axes]) -> None:
-    """Label a row of raw losses against tokens."""
-    axes[0].set_ylabel("loss [nats]")
-    for panel in axes:
-        panel.set_xlabel("tokens")
     for panel in axes[1:]:
         panel.tick_params(labelleft=False)
 
@@ -139,7 +151,7 @@ def share_labels(rows: np.ndarray, x: str, y: Sequence[str]) -> None:
 
 def _is_sparse(line: Line) -> bool:
     """Whether a curve has so few points that each is marked, as validation losses have."""
-    return len(line.t_hat) <= 50
+    return len(line.t_hat) <= 30
 
 
 def _with_first(lines: Sequence[Line]) -> list[tuple[Line, bool]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from textwrap import wrap
 from typing import Any, Literal
 
@@ -15,6 +16,10 @@ from matplotlib.figure import Figure
 WIDTH = 7.0  # inches: the text width of a page, so that 9 pt in the figure is 9 pt on paper
 TEXT, SMALL, TINY = 9.0, 8.0, 7.0  # points
 INK, GREY, FAINT = "#222222", "#6b6b6b", "#d9d9d9"
+
+#: Timescales that differ by less than this factor are the same setting: steps are whole, so tau is rounded.
+SAME_TAU = 1.1
+
 WARNING = "#b2182b"
 INK_RGB = (0.13, 0.13, 0.13)
 
@@ -95,14 +100,20 @@ def style(dpi: int = 200) -> Iterator[None]:
 
 
 def colours(quantity: Quantity, values: Iterable[float]) -> dict[float, Colour]:
-    """Return a colour for each distinct value, in the values' order along the quantity's sequential map."""
+    """Return a colour for each distinct value, in the values' order along the quantity's sequential map.
+
+    Timescales closer than SAME_TAU are one setting, and get one colour.
+    """
     distinct = sorted(set(values))
-    name, low, high = _MAPS[quantity]
+    apart = SAME_TAU if quantity == "tau" else 1.0
+    ranks = [0]
+    for low, high in pairwise(distinct):
+        ranks.append(ranks[-1] + (high > apart * low))
+    name, start, stop = _MAPS[quantity]
     colour_map = sns.color_palette(name, as_cmap=True)
-    last = max(len(distinct) - 1, 1)
-    middle = len(distinct) == 1
-    where = [0.5 * (low + high) if middle else low + (high - low) * i / last for i in range(len(distinct))]
-    return {value: colour_map(x)[:3] for value, x in zip(distinct, where, strict=True)}
+    last = ranks[-1]
+    where = [start + (stop - start) * (rank / last if last else 0.5) for rank in ranks]
+    return {value: colour_map(x)[:3] for value, x in zip(distinct, where, strict=False)}
 
 
 def number(value: float) -> str:

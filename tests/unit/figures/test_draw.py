@@ -95,6 +95,7 @@ def test_titles_state_the_spread_and_the_data_give_it_again_by_its_definition() 
     words, data = drawn("headline")
     spread = family_summary(synthetic.group("fixed_weight_decay"), grid=context_of("headline").grid).spread_percent
     assert f"spread {spread:.2f}%" in words
+    assert data.measured_loss_nats.notna().all()
     rows = data[data.panel == "fixed_weight_decay"]
     l_RG = np.array([np.interp(GRID, run.t_hat, run.normalised_loss) for _, run in rows.groupby("run")])
     assert 100 * l_RG.std(axis=0, ddof=1).mean() == pytest.approx(spread, rel=0.02)

@@ -40,6 +40,14 @@ def test_colours_are_ordered_in_lightness_so_that_they_survive_grey_printing(qua
     assert luminance.max() < 0.8, "too pale on white paper"
 
 
+def test_timescales_that_are_rounded_apart_have_one_colour_and_sizes_do_not() -> None:
+    tau = style.colours("tau", [0.1, 0.2, 0.203, 0.4])
+    assert tau[0.2] == tau[0.203]
+    assert len(set(tau.values())) == 3
+    assert len(set(style.colours("size", [100_000, 103_000]).values())) == 2
+    assert style.colours("tau", []) == {}
+
+
 def test_one_value_has_one_colour_and_it_is_not_grey() -> None:
     (colour,) = style.colours("size", [7]).values()
     assert rgb_to_hsv(colour)[1] > 0.3
