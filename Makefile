@@ -27,7 +27,7 @@ reproduce: setup ## train the headline families on this machine, draw their curv
 
 .PHONY: test
 test: setup ## the whole test suite, style checks and a real pipeline at smoke scale included
-	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup
+	@$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 .PHONY: lint
 lint: setup ## the style checks alone

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: idle OpenMP threads spin on busy machines
 
 import pytest
 
 from tests.workflow.throwaway import Repository, copy_repository
+
+
+@pytest.fixture(autouse=True)
+def ieee_floats() -> Iterator[None]:
+    """Undo what training sets for its whole process: without denormal numbers hypothesis refuses to draw floats."""
+    yield
+    if torch := sys.modules.get("torch"):
+        torch.set_flush_denormal(False)
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +31,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """A copy of the repository in which everything of the smoke scale has been made, for real.
 
-    Tests that use it carry the mark `xdist_group("pipeline")`, so that it is made once.
+    The tests that use it are all in tests/workflow/test_pipeline.py, so that one worker makes it, once.
     """
     repository = copy_repository(tmp_path_factory.mktemp("finished"))
     done = repository.snakemake("all")

@@ -1,4 +1,7 @@
-"""The real pipeline at smoke scale: everything is made once, and only what changed is made again."""
+"""The real pipeline at smoke scale: everything is made once, and only what changed is made again.
+
+All tests that use `finished` are in this file, since `make test` gives each file to one worker.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ import shutil
 import pytest
 
 from scaling_collapse.stages.study import RUN_FILES, Study, read_study
+from tests.docs.pages import BY_WAY, Command
 from tests.workflow.throwaway import Repository, stages_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("pipeline")]
+pytestmark = pytest.mark.slow
 
 LARGE_LR = "grid: {peak_lr: [0.005, 0.01, 0.02]}"
 
@@ -51,6 +55,14 @@ def test_a_second_run_has_nothing_to_do(finished: Repository) -> None:
     done = finished.snakemake("all")
     assert done.returncode == 0
     assert "Nothing to be done" in done.stderr
+
+
+@pytest.mark.parametrize("command", BY_WAY["run"], ids=str)
+def test_documented_command(finished: Repository, command: Command) -> None:
+    done = finished.run(command.line)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
@@ -103,10 +115,11 @@ def test_a_crash_of_one_run_loses_no_other(finished: Repository, study: Study) -
     for run_id in (crashing, other):
         shutil.rmtree(study.paths.run(run_id))
         shutil.rmtree(study.paths.checkpoint(run_id), ignore_errors=True)
+    targets = f"results/smoke/runs/{crashing}/run.json results/smoke/runs/{other}/run.json"
     obstacle = study.paths.checkpoint(crashing)
     obstacle.write_text("a file where a folder should be", encoding="utf-8")
     try:
-        done = finished.snakemake("headline")
+        done = finished.snakemake(targets)
     finally:
         obstacle.unlink()
     assert done.returncode == 1
@@ -114,6 +127,6 @@ def test_a_crash_of_one_run_loses_no_other(finished: Repository, study: Study) -
     assert "Traceback" not in done.stdout + done.stderr
     assert (study.paths.run(other) / "run.json").exists()
     assert not study.paths.run(crashing).exists() or not list(study.paths.run(crashing).iterdir())
-    again = finished.snakemake("headline")
+    again = finished.snakemake(targets)
     assert again.returncode == 0, again.stderr[-3000:]
-    assert f"Train {other}" not in stages_of(again.stderr)
+    assert stages_of(again.stderr) == {f"Train {crashing}"}
