@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.house.files import ROOT, tracked_files
 
 BIN = Path(sys.executable).parent
+OF_MAKE = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}  # a `make` in the checkout is not part of the `make test` around it
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Repository:
     def run(self, command: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a command line as a user would type it, in the repository's root."""
         variables = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name not in OF_MAKE},
             "PATH": os.pathsep.join([str(BIN), os.environ["PATH"]]),
             "PYTHONPATH": str(self.root / "src"),
             "XDG_CACHE_HOME": str(self.root / ".work" / "cache"),  # two pipelines side by side share no cache
