@@ -21,6 +21,8 @@ NUMERICAL_CODE = (
     "train/step.py",
     "train/held_out.py",
 )
+#: Syntax nodes that can have a docstring.
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 #: What each key of an identity is called in a message.
 NAMES = {
     "run": "the run's specification",
@@ -44,12 +46,21 @@ def identity_of(run: Run, corpus_folder: Path) -> dict[str, str]:
 
 
 def code_fingerprint(package: Path) -> str:
-    """Hash the syntax trees of the numerical code, so that comments and layout do not matter."""
+    """Hash the syntax trees of the numerical code, so that comments, docstrings and layout do not matter."""
     digest = hashlib.sha256()
     for pattern in NUMERICAL_CODE:
         for path in sorted(package.glob(pattern)):
-            digest.update(f"{path.relative_to(package)}\n{ast.dump(ast.parse(path.read_text()))}\n".encode())
+            digest.update(f"{path.relative_to(package)}\n{meaning(path.read_text(encoding='utf-8'))}\n".encode())
     return digest.hexdigest()
+
+
+def meaning(source: str) -> str:
+    """Return Python source as its syntax tree without docstrings, as text."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+            del node.body[0]
+    return ast.dump(tree)
 
 
 def difference(old: dict[str, str], new: dict[str, str]) -> str:
