@@ -40,7 +40,7 @@ def train(
     from scaling_collapse.train.loop import train_run
     from scaling_collapse.train.progress import LinePrinter
 
-    train_run(run, Paths(loaded.name), execution, LinePrinter(run.run_id, progress_seconds))
+    train_run(run, Paths(loaded.name), execution, LinePrinter(run.run_id, progress_seconds), loaded.corpus)
 
 
 def find_run(runs: Sequence[Run], run_id: str, scale: str) -> Run:

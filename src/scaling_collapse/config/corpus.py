@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -124,3 +124,8 @@ class Corpus(Block):
                 "(256 bytes and end-of-text)"
             )
         return self
+
+
+def settings_of(corpus: Corpus) -> dict[str, Any]:
+    """The settings that decide a corpus folder's content, as corpus.json holds them."""
+    return corpus.model_dump(mode="json", exclude={"max_epochs"})

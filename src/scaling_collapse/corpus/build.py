@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scaling_collapse.config.corpus import ContextTree, Corpus, DebianRfc, Files, PipText
+from scaling_collapse.config.corpus import ContextTree, Corpus, DebianRfc, Files, PipText, settings_of
 from scaling_collapse.corpus.catalog import find_entries
 from scaling_collapse.corpus.debian import apt_download
 from scaling_collapse.corpus.document import Document, first_bytes, in_hash_order, split
@@ -21,7 +21,6 @@ from scaling_collapse.corpus.shards import (
     SourceFile,
     Tokens,
     replaced_folder,
-    settings_of,
     write_info,
     write_shard,
 )

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from scaling_collapse.config import corpus as config
 from scaling_collapse.corpus.fetch import sha256_file
-from scaling_collapse.corpus.shards import HELD_OUT_FILE, INFO_FILE, TRAIN_FILE, Info, settings_of
+from scaling_collapse.corpus.shards import HELD_OUT_FILE, INFO_FILE, TRAIN_FILE, Info
 from scaling_collapse.errors import CorpusError
 
 REBUILD = "build the corpus again: collapse corpus build"
@@ -69,7 +69,7 @@ def open_corpus(folder: Path, *, check_hashes: bool = False) -> Corpus:
 
 def require_settings(info: Info, settings: config.Corpus) -> None:
     """Raise CorpusError if the corpus was built from other settings than these."""
-    built, wanted = info.settings, settings_of(settings)
+    built, wanted = info.settings, config.settings_of(settings)
     for key in wanted:
         if built.get(key) != wanted[key]:
             raise CorpusError(

@@ -15,8 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
-from scaling_collapse.config.corpus import Corpus
-
 INFO_FILE, TOKENIZER_FILE, TRAIN_FILE, HELD_OUT_FILE = "corpus.json", "tokenizer.json", "train.bin", "held_out.bin"
 
 Tokens = npt.NDArray[np.unsignedinteger]
@@ -71,11 +69,6 @@ def write_shard(path: Path, chunks: Iterable[Tokens]) -> int:
             chunk.tofile(file)
             tokens += len(chunk)
     return tokens
-
-
-def settings_of(corpus: Corpus) -> dict[str, Any]:
-    """The settings that decide a corpus folder's content, as corpus.json holds them."""
-    return corpus.model_dump(mode="json", exclude={"max_epochs"})
 
 
 def write_info(folder: Path, info: Info) -> None:

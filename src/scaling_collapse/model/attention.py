@@ -13,7 +13,13 @@ import torch
 from torch import Tensor, nn
 
 from scaling_collapse.config.model import Model
-from scaling_collapse.model.alibi import causal_bias
+from scaling_collapse.model.branch import (
+    add_projected,
+    add_projected_backward,
+    affine,
+    affine_backward,
+    layer_norm_backward,
+)
 
 
 class _Branch(torch.autograd.Function):
@@ -37,53 +43,25 @@ class _Branch(torch.autograd.Function):
     ) -> Tensor:
         length, width = bias_PTT.shape[-1], x_ND.shape[1]
         normed_ND, mean, rstd = torch.native_layer_norm(x_ND, [width], norm_D, norm_bias_D, eps)
-        qkv_N3D = _affine(normed_ND, qkv_3DD, qkv_bias_3D)
+        qkv_N3D = affine(normed_ND, qkv_3DD, qkv_bias_3D)
         q_PTK, k_PTK, v_PTK = _split_heads(qkv_N3D, length, heads, 3)
         scores_PTT = torch.baddbmm(bias_PTT, q_PTK, k_PTK.transpose(1, 2), alpha=scale)
         weights_PTT = torch.softmax(scores_PTT, dim=-1)
         mixed_ND = _join_heads(torch.bmm(weights_PTT, v_PTK)[None], heads)
-        ctx.save_for_backward(
-            x_ND,
-            norm_D,
-            norm_bias_D,
-            qkv_3DD,
-            out_DD,
-            mean,
-            rstd,
-            normed_ND,
-            q_PTK,
-            k_PTK,
-            v_PTK,
-            weights_PTT,
-            mixed_ND,
-        )
-        ctx.heads, ctx.scale, ctx.multiplier, ctx.eps = heads, scale, multiplier, eps
-        ctx.has_bias = qkv_bias_3D is not None
-        residual_ND = x_ND if out_bias_D is None else torch.add(x_ND, out_bias_D, alpha=multiplier)
-        return torch.addmm(residual_ND, mixed_ND, out_DD.t(), alpha=multiplier)
+        around = (x_ND, norm_D, norm_bias_D, mean, rstd, normed_ND)
+        ctx.save_for_backward(*around, qkv_3DD, out_DD, q_PTK, k_PTK, v_PTK, weights_PTT, mixed_ND)
+        ctx.heads, ctx.scale, ctx.multiplier, ctx.has_bias = heads, scale, multiplier, qkv_bias_3D is not None
+        return add_projected(x_ND, mixed_ND, out_DD, out_bias_D, multiplier)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         (g_ND,) = grads
-        (
-            x_ND,
-            norm_D,
-            norm_bias_D,
-            qkv_3DD,
-            out_DD,
-            mean,
-            rstd,
-            normed_ND,
-            q_PTK,
-            k_PTK,
-            v_PTK,
-            weights_PTT,
-            mixed_ND,
-        ) = ctx.saved_tensors
+        x_ND, norm_D, norm_bias_D, mean, rstd, normed_ND, *inner = ctx.saved_tensors
+        qkv_3DD, out_DD, q_PTK, k_PTK, v_PTK, weights_PTT, mixed_ND = inner
         length = q_PTK.shape[1]
-        g_out_DD = torch.mm(g_ND.t(), mixed_ND).mul_(ctx.multiplier)
-        g_out_bias_D = g_ND.sum(0).mul_(ctx.multiplier) if ctx.has_bias else None
-        g_mixed_ND = torch.mm(g_ND, out_DD * ctx.multiplier)
+        g_mixed_ND, g_out_DD, g_out_bias_D = add_projected_backward(
+            g_ND, mixed_ND, out_DD, ctx.has_bias, ctx.multiplier
+        )
         (g_mixed_PTK,) = _split_heads(g_mixed_ND, length, ctx.heads, 1)
         g_qkv = torch.empty((3, *q_PTK.shape), dtype=g_ND.dtype, device=g_ND.device)
         torch.bmm(weights_PTT.transpose(1, 2), g_mixed_PTK, out=g_qkv[2])
@@ -93,11 +71,8 @@ class _Branch(torch.autograd.Function):
         torch.bmm(g_scores_PTT.transpose(1, 2), q_PTK, out=g_qkv[1])
         g_qkv[:2].mul_(ctx.scale)
         g_qkv_N3D = _join_heads(g_qkv, ctx.heads)
-        g_qkv_3DD = torch.mm(g_qkv_N3D.t(), normed_ND)
-        g_qkv_bias_3D = g_qkv_N3D.sum(0) if ctx.has_bias else None
-        g_x_ND, g_norm_D, g_norm_bias_D = layer_norm_backward(
-            torch.mm(g_qkv_N3D, qkv_3DD), x_ND, mean, rstd, norm_D, norm_bias_D
-        )
+        g_normed_ND, g_qkv_3DD, g_qkv_bias_3D = affine_backward(g_qkv_N3D, normed_ND, qkv_3DD, ctx.has_bias)
+        g_x_ND, g_norm_D, g_norm_bias_D = layer_norm_backward(g_normed_ND, x_ND, mean, rstd, norm_D, norm_bias_D)
         return (
             g_x_ND.add_(g_ND),
             g_norm_D,
@@ -108,20 +83,6 @@ class _Branch(torch.autograd.Function):
             g_out_bias_D,
             *(None,) * 5,
         )
-
-
-def layer_norm_backward(
-    g_ND: Tensor, x_ND: Tensor, mean: Tensor, rstd: Tensor, weight_D: Tensor, bias_D: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Gradients of a layer norm over the last dimension: input, weight, bias."""
-    wanted = [True, True, bias_D is not None]
-    return torch.ops.aten.native_layer_norm_backward(g_ND, x_ND, [x_ND.shape[1]], mean, rstd, weight_D, bias_D, wanted)  # type: ignore[no-any-return]
-
-
-def _affine(x: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | None = None) -> Tensor:
-    if bias is None:
-        return torch.mm(x, weight.t(), out=out)
-    return torch.addmm(bias, x, weight.t(), out=out)
 
 
 def _split_heads(x: Tensor, length: int, heads: int, parts: int) -> Tensor:
@@ -141,8 +102,6 @@ def _join_heads(x: Tensor, heads: int) -> Tensor:
 class AttentionBranch(nn.Module):
     """Pre-norm causal self-attention with ALiBi, added to its input (Paper, sections 4 and 5)."""
 
-    causal_bias: Tensor
-
     def __init__(self, model: Model, scale: float, multiplier: float) -> None:
         super().__init__()
         width = model.width
@@ -153,14 +112,9 @@ class AttentionBranch(nn.Module):
         self.qkv_bias = nn.Parameter(torch.zeros(3 * width)) if model.biases else None
         self.out = nn.Parameter(torch.empty(width, width))
         self.out_bias = nn.Parameter(torch.zeros(width)) if model.biases else None
-        bias = causal_bias(model.heads, model.sequence_length, model.alibi_slopes)
-        self.register_buffer("causal_bias", bias, persistent=False)
 
-    def forward(self, x_ND: Tensor, sequences: int) -> Tensor:
-        """Add the branch to x, (B*T, D) -> (B*T, D); `sequences` is B."""
-        length = x_ND.shape[0] // sequences
-        bias_HTT = self.causal_bias[:, :length, :length]
-        bias_PTT = bias_HTT.expand(sequences, -1, -1, -1).reshape(-1, length, length)
+    def forward(self, x_ND: Tensor, bias_PTT: Tensor) -> Tensor:
+        """Add the branch to x, (B*T, D) -> (B*T, D); `bias_PTT` (B*H, T, T) is added to the scores (ALiBi, causal)."""
         return _Branch.apply(  # type: ignore[no-any-return, no-untyped-call]
             x_ND,
             self.norm,

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from scaling_collapse.config.model import Model, Parameterisation
+from scaling_collapse.model.alibi import causal_bias
 from scaling_collapse.model.attention import AttentionBranch
 from scaling_collapse.model.cross_entropy import unembedding_loss
 from scaling_collapse.model.feed_forward import FeedForwardBranch
@@ -17,6 +18,8 @@ from scaling_collapse.model.parameterisation import scaling
 
 class Decoder(nn.Module):
     """Embedding, blocks of attention and feed-forward branches, final layer norm, unembedding."""
+
+    causal_bias: Tensor
 
     def __init__(self, model: Model, parameterisation: Parameterisation) -> None:
         super().__init__()
@@ -35,6 +38,9 @@ class Decoder(nn.Module):
         self.norm = nn.Parameter(torch.ones(model.width))
         self.norm_bias = nn.Parameter(torch.zeros(model.width)) if model.biases else None
         self.unembedding = None if model.tied_embeddings else nn.Parameter(torch.empty(model.vocabulary, model.width))
+        # one for all layers: it has heads * T^2 numbers
+        bias_HTT = causal_bias(model.heads, model.sequence_length, model.alibi_slopes)
+        self.register_buffer("causal_bias", bias_HTT, persistent=False)
 
     def initialise(self, seed: int) -> None:
         """Draw all matrices from zero-mean normals with the parameterisation's standard deviations.
@@ -50,12 +56,18 @@ class Decoder(nn.Module):
             with torch.no_grad():
                 parameter.normal_(0.0, std, generator=generator)
 
+    def attention_bias(self, sequences: int, length: int) -> Tensor:
+        """Bias (B*H, T, T) of the attention scores of B sequences of T tokens."""
+        bias_HTT = self.causal_bias[:, :length, :length]
+        return bias_HTT.expand(sequences, -1, -1, -1).reshape(-1, length, length)
+
     def hidden(self, tokens_BT: Tensor) -> Tensor:
         """Final normalised states (B*T, D) of tokens (B, T)."""
         tokens_N = tokens_BT.reshape(-1)
         x_ND = nn.functional.embedding(tokens_N, self.embedding) * self.scaling.input
+        bias_PTT = self.attention_bias(*tokens_BT.shape)
         for attention, feed_forward in zip(self.attention, self.feed_forward, strict=True):
-            x_ND = feed_forward(attention(x_ND, tokens_BT.shape[0]), tokens_N)
+            x_ND = feed_forward(attention(x_ND, bias_PTT), tokens_N)
         return nn.functional.layer_norm(x_ND, [self.model.width], self.norm, self.norm_bias, self.model.layer_norm_eps)
 
     def logits(self, tokens_BT: Tensor) -> Tensor:

@@ -12,7 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from scaling_collapse.config.model import Model
-from scaling_collapse.model.attention import _affine, layer_norm_backward
+from scaling_collapse.model.branch import (
+    add_projected,
+    add_projected_backward,
+    affine,
+    affine_backward,
+    layer_norm_backward,
+)
 
 
 def squared_relu(up_NF: Tensor) -> tuple[Tensor, Tensor]:
@@ -60,24 +66,21 @@ class _Branch(torch.autograd.Function):
         eps: float,
     ) -> Tensor:
         normed_ND, mean, rstd = torch.native_layer_norm(x_ND, [x_ND.shape[1]], norm_D, norm_bias_D, eps)
-        hidden_NF, kept = ACTIVATIONS[activation][0](_affine(normed_ND, up_UD, up_bias_U))
+        hidden_NF, kept = ACTIVATIONS[activation][0](affine(normed_ND, up_UD, up_bias_U))
         ctx.save_for_backward(x_ND, norm_D, norm_bias_D, up_UD, down_DF, mean, rstd, normed_ND, kept, hidden_NF)
         ctx.activation, ctx.multiplier, ctx.has_bias = activation, multiplier, up_bias_U is not None
-        residual_ND = x_ND if down_bias_D is None else torch.add(x_ND, down_bias_D, alpha=multiplier)
-        return torch.addmm(residual_ND, hidden_NF, down_DF.t(), alpha=multiplier)
+        return add_projected(x_ND, hidden_NF, down_DF, down_bias_D, multiplier)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         (g_ND,) = grads
         x_ND, norm_D, norm_bias_D, up_UD, down_DF, mean, rstd, normed_ND, kept, hidden_NF = ctx.saved_tensors
-        g_down_DF = torch.mm(g_ND.t(), hidden_NF).mul_(ctx.multiplier)
-        g_down_bias_D = g_ND.sum(0).mul_(ctx.multiplier) if ctx.has_bias else None
-        g_up_NU = ACTIVATIONS[ctx.activation][1](torch.mm(g_ND, down_DF * ctx.multiplier), kept)
-        g_up_UD = torch.mm(g_up_NU.t(), normed_ND)
-        g_up_bias_U = g_up_NU.sum(0) if ctx.has_bias else None
-        g_x_ND, g_norm_D, g_norm_bias_D = layer_norm_backward(
-            torch.mm(g_up_NU, up_UD), x_ND, mean, rstd, norm_D, norm_bias_D
+        g_hidden_NF, g_down_DF, g_down_bias_D = add_projected_backward(
+            g_ND, hidden_NF, down_DF, ctx.has_bias, ctx.multiplier
         )
+        g_up_NU = ACTIVATIONS[ctx.activation][1](g_hidden_NF, kept)
+        g_normed_ND, g_up_UD, g_up_bias_U = affine_backward(g_up_NU, normed_ND, up_UD, ctx.has_bias)
+        g_x_ND, g_norm_D, g_norm_bias_D = layer_norm_backward(g_normed_ND, x_ND, mean, rstd, norm_D, norm_bias_D)
         return (
             g_x_ND.add_(g_ND),
             g_norm_D,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from scaling_collapse.config.corpus import ContextTree
+from scaling_collapse.config.corpus import ContextTree, settings_of
 from scaling_collapse.config.family import MAIN_CORPUS
 from scaling_collapse.config.scale import Scale
 from scaling_collapse.errors import ConfigError
@@ -20,7 +20,7 @@ def known_tokens(scale: Scale, root: Path = Path()) -> int | None:
         return scale.corpus.source.tokens
     try:
         info = json.loads((Paths(scale.name, root).corpus / "corpus.json").read_text(encoding="utf-8"))
-        if info["settings"] == scale.corpus.model_dump(mode="json"):
+        if info["settings"] == settings_of(scale.corpus):
             return int(info["train_tokens"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not built yet, or damaged: `collapse corpus verify` is the one to complain

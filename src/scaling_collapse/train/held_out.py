@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import torch
 from torch import nn
 
 from scaling_collapse.errors import RunError
 from scaling_collapse.train.world import World
-
-
-def bits_per_byte(loss_nats: float, bytes_per_token: float) -> float:
-    """Convert a loss [nats/token] to bits per byte of text, which compares across tokenisers."""
-    return loss_nats / math.log(2) / bytes_per_token
 
 
 class HeldOut:

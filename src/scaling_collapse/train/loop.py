@@ -7,7 +7,9 @@ import time
 from contextlib import ExitStack
 from dataclasses import asdict
 
-from scaling_collapse.corpus.open import open_corpus
+from scaling_collapse.config import corpus as config
+from scaling_collapse.corpus.held_out import bits_per_byte
+from scaling_collapse.corpus.open import open_corpus, require_settings
 from scaling_collapse.optim.schedules import warmup_steps
 from scaling_collapse.paths import Paths
 from scaling_collapse.plan.run import Run
@@ -15,7 +17,7 @@ from scaling_collapse.train.checkpoint import WEIGHTS, save_checkpoint, state_te
 from scaling_collapse.train.divergence import DivergenceRule
 from scaling_collapse.train.execution import Execution
 from scaling_collapse.train.files import check_writable
-from scaling_collapse.train.held_out import bits_per_byte, validation_steps
+from scaling_collapse.train.held_out import validation_steps
 from scaling_collapse.train.identity import identity_of
 from scaling_collapse.train.job import Job, prepare
 from scaling_collapse.train.lock import sole_owner
@@ -30,16 +32,25 @@ from scaling_collapse.train.world import join_world
 CHECKPOINT_SHARE = 20
 
 
-def train_run(run: Run, paths: Paths, execution: Execution | None = None, progress: Progress | None = None) -> None:
+def train_run(
+    run: Run,
+    paths: Paths,
+    execution: Execution | None = None,
+    progress: Progress | None = None,
+    settings: config.Corpus | None = None,
+) -> None:
     """Train `run` on the corpus of `paths`, or resume it, and write its outputs to `paths.run(run_id)`.
 
     Nothing is done if they are there already. A diverged run writes its outputs too (status "diverged"). Under
-    torchrun the ranks share each batch. Raises RunStoppedError after SIGTERM or Ctrl-C, CorpusError without a corpus,
-    and RunError if the run does not fit the corpus, another process trains it, or a file cannot be written.
+    torchrun the ranks share each batch. Raises RunStoppedError after SIGTERM or Ctrl-C, CorpusError without a corpus
+    or with one built from other `settings`, and RunError if the run does not fit the corpus, another process trains it,
+    or a file cannot be written.
     """
     execution = execution or Execution()
     execution.prepare_torch()
     corpus = open_corpus(paths.corpus)
+    if settings is not None:
+        require_settings(corpus.info, settings)
     identity = identity_of(run, paths.corpus)
     with ExitStack() as stack:
         world = stack.enter_context(join_world())

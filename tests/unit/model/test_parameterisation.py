@@ -52,7 +52,7 @@ def blocks_output(decoder: Decoder, tokens: torch.Tensor) -> torch.Tensor:
     with torch.no_grad():
         x = start = torch.nn.functional.embedding(tokens.reshape(-1), decoder.embedding) * decoder.scaling.input
         for attention, feed_forward in zip(decoder.attention, decoder.feed_forward, strict=True):
-            x = feed_forward(attention(x, tokens.shape[0]), tokens.reshape(-1))
+            x = feed_forward(attention(x, decoder.attention_bias(*tokens.shape)), tokens.reshape(-1))
         return x - start
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scaling_collapse.config.corpus import settings_of
 from scaling_collapse.config.load import load_scale
 from scaling_collapse.config.scale import Scale
 from scaling_collapse.errors import ConfigError
@@ -188,7 +189,7 @@ def test_tokens_are_checked_against_a_declared_and_a_built_corpus(tmp_path: Path
     scale = loaded(tmp_path, **changes)
     info = Paths("small", tmp_path).corpus / "corpus.json"
     info.parent.mkdir(parents=True)
-    info.write_text(json.dumps({"settings": scale.corpus.model_dump(mode="json"), "train_tokens": 1000}))
+    info.write_text(json.dumps({"settings": settings_of(scale.corpus), "train_tokens": 1000}))
     with pytest.raises(ConfigError, match="hold 960"):
         expand(scale, tmp_path)
     info.write_text(json.dumps({"settings": {"other": 1}, "train_tokens": 1000}))

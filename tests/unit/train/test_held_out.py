@@ -11,10 +11,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scaling_collapse.corpus.held_out import bits_per_byte
 from scaling_collapse.corpus.open import open_corpus
 from scaling_collapse.errors import RunError
 from scaling_collapse.model.decoder import Decoder
-from scaling_collapse.train.held_out import HeldOut, bits_per_byte, validation_steps
+from scaling_collapse.train.held_out import HeldOut, validation_steps
 from scaling_collapse.train.world import World
 
 from .train_room import tiny_run, write_corpus

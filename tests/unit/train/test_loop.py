@@ -15,6 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from scaling_collapse.corpus.held_out import bits_per_byte
 from scaling_collapse.corpus.sampler import Sampler
 from scaling_collapse.errors import CorpusError, RunError
 from scaling_collapse.model.decoder import Decoder
@@ -24,7 +25,6 @@ from scaling_collapse.plan.run import Run
 from scaling_collapse.train import loop
 from scaling_collapse.train.checkpoint import newest_first
 from scaling_collapse.train.execution import Execution
-from scaling_collapse.train.held_out import bits_per_byte
 from scaling_collapse.train.job import Job
 from scaling_collapse.train.lock import sole_owner
 from scaling_collapse.train.loop import train_run

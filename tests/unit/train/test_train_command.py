@@ -67,3 +67,13 @@ def test_faults_are_one_line_and_leave_no_run(
     assert error.count("\n") == 1
     assert not (root / "results").exists()
     assert not (root / ".work").exists()
+
+
+def test_a_corpus_of_other_settings_is_refused(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    settings = load_scale("smoke").corpus
+    build_corpus(settings.model_copy(update={"split_salt": "other"}), Paths("smoke"))
+    assert main(["train", smallest_run(), "--scale", "smoke"]) == 2
+    error = capfd.readouterr().err
+    assert "corpus.split_salt: the corpus on disk was built with other" in error
+    assert error.count("\n") == 1
+    assert not Paths("smoke").run(smallest_run()).exists()
