@@ -38,3 +38,11 @@ class CurveError(ProjectError):
 
 class FigureError(ProjectError):
     """A figure or table lacks the data that it shows."""
+
+
+class CacheError(ProjectError):
+    """The cache of stages, or the remote behind it, cannot be used or does not hold what it should."""
+
+
+class DamagedError(CacheError):
+    """An object or record does not hold what its name says."""

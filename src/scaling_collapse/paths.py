@@ -83,3 +83,44 @@ class Paths:
     def benchmark(self, stage: str) -> Path:
         """Seconds and memory that a stage took, as Snakemake measures them."""
         return self.root / "logs" / self.scale / f"{stage}.tsv"
+
+    @property
+    def stages(self) -> StagePaths:
+        """Where this clone keeps what it knows of stages, of all scales."""
+        return StagePaths(self.root)
+
+
+@dataclass(frozen=True)
+class StagePaths:
+    """What a clone knows of its stages. All of it may vanish: then everything is looked at again."""
+
+    root: Path = Path()
+
+    @property
+    def code_folder(self) -> Path:
+        """Folder with the fingerprints of the code behind each command."""
+        return self.root / ".work" / "code"
+
+    @property
+    def notes(self) -> Path:
+        """Folder with a note for each stage: what its files in the working tree are."""
+        return self.root / ".work" / "stages"
+
+    @property
+    def pushes(self) -> Path:
+        """Folder with a mark for each record that is to go to the remote."""
+        return self.root / ".work" / "push"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the pipeline that runs in this clone."""
+        return self.root / ".work" / "pipeline.lock"
+
+    @property
+    def hashes(self) -> Path:
+        """MD5 of files, with what tells that they are unchanged."""
+        return self.root / ".work" / "hashes.json"
+
+    def code(self, command: str) -> Path:
+        """Fingerprint of the code and packages behind a command: an input of its stages."""
+        return self.code_folder / f"{command}.json"

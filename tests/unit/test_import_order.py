@@ -17,6 +17,7 @@ PACKAGE = Path(scaling_collapse.__file__).parent
 ORDER = [
     {"errors"},
     {"paths"},
+    {"identity"},
     {"config"},
     {"scaling"},
     {"corpus"},
@@ -27,10 +28,12 @@ ORDER = [
     {"curves"},
     {"figures", "tables"},
     {"stages"},
+    {"cache"},
+    {"pipeline"},
     {"cli"},
 ]
 RANK = {room: rank for rank, rooms in enumerate(ORDER) for room in rooms}
-HEAVY = {"matplotlib", "pandas", "scipy", "seaborn", "snakemake", "torch"}
+HEAVY = {"dvc", "matplotlib", "pandas", "scipy", "seaborn", "snakemake", "torch"}
 
 
 def room_of(path: Path) -> str:
@@ -90,7 +93,18 @@ def test_a_wrong_import_is_found_wherever_it_hides(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["cli.app", "cli.plan", "cli.train", "cli.figure", "cli.results", "plan.expand", "stages.study"]
+    "module",
+    [
+        "cli.app",
+        "cli.cache",
+        "cli.plan",
+        "cli.why",
+        "cli.train",
+        "cli.figure",
+        "cli.results",
+        "plan.expand",
+        "stages.study",
+    ],
 )
 def test_nothing_heavy_is_imported_before_it_is_needed(module: str) -> None:
     code = f"import sys, scaling_collapse.{module}; print(*sorted({HEAVY!r} & set(sys.modules)))"

@@ -5,11 +5,11 @@ Execution (threads, ranks, micro-batches, intervals) is no part of it.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 from pathlib import Path
 
 import scaling_collapse
+from scaling_collapse.identity.meaning import meaning
 from scaling_collapse.plan.run import Run
 
 #: Source files, relative to the package, whose change can change a run's numbers in mid-course.
@@ -21,8 +21,6 @@ NUMERICAL_CODE = (
     "train/step.py",
     "train/held_out.py",
 )
-#: Syntax nodes that can have a docstring.
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 #: What each key of an identity is called in a message.
 NAMES = {
     "run": "the run's specification",
@@ -52,15 +50,6 @@ def code_fingerprint(package: Path) -> str:
         for path in sorted(package.glob(pattern)):
             digest.update(f"{path.relative_to(package)}\n{meaning(path.read_text(encoding='utf-8'))}\n".encode())
     return digest.hexdigest()
-
-
-def meaning(source: str) -> str:
-    """Return Python source as its syntax tree without docstrings, as text."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-            del node.body[0]
-    return ast.dump(tree)
 
 
 def difference(old: dict[str, str], new: dict[str, str]) -> str:

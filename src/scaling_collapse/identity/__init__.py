@@ -1,0 +1,1 @@
+"""What a result's meaning is made of: settings, code, packages and inputs. Knows neither Snakemake nor DVC."""
