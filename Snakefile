@@ -5,6 +5,7 @@
 #   snakemake fig_06_celerity_collapse      one figure (names: config/figures.yaml)
 #   snakemake --config scale=smoke          another scale: config/scale/<scale>.yaml; the default is cpu
 #   snakemake -n                            what would be done, and why
+#   snakemake --config cache=local          no remote; also: read (push nothing), off. See docs/cache.md
 #
 # How and where to run (cores, retries, what is printed) is in profiles/default/config.yaml.
 from snakemake.utils import min_version
@@ -30,5 +31,16 @@ rule all:
         [str(STUDY.paths.table(name)) for name in TABLES],
 
 
+rule headline:
+    """One family on one curve, beside the same sizes mis-scaled, and the numbers."""
+    input:
+        STUDY.pictures(HEADLINE),
+        str(STUDY.paths.table(HEADLINE)),
+
+
 onsuccess:
-    shell("collapse results --scale {SCALE}")
+    if STUDY.has_pictures():
+        shell("collapse results --scale {SCALE}")
+
+
+install(workflow, config)  # behind every rule above: what is cached here or at the lab's remote is restored

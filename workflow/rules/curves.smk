@@ -1,6 +1,7 @@
 """Loss curves of finished runs as tidy tables.
 
-Inputs:  results/<scale>/runs/<run_id>/: train.parquet, validation.parquet, run.json
+Inputs:  results/<scale>/runs/<run_id>/: train.parquet, validation.parquet, run.json; results/<scale>/corpus/, which says
+         how hard each batch was
 Outputs: results/<scale>/curves/<group>.parquet, results/<scale>/curves.parquet
 Steps:   one row per run, split and step, with the run's settings beside the loss
 """
@@ -10,6 +11,7 @@ rule collect_group:
     """Curves of one run group."""
     input:
         lambda wildcards: STUDY.run_files(STUDY.groups[wildcards.group]),
+        STUDY.corpus_files(),
     output:
         STUDY.paths.group_curves("{group}"),
     log:
@@ -33,6 +35,7 @@ rule collect_all:
     """Curves of all runs of the scale."""
     input:
         STUDY.run_files(STUDY.trainable),
+        STUDY.corpus_files(),
     output:
         STUDY.paths.curves,
     log:

@@ -1,4 +1,5 @@
-"""One rule for each entry of config/figures.yaml, under the entry's name: `snakemake fig_06_celerity_collapse`.
+"""One rule for each entry of config/figures.yaml, under the entry's name: `snakemake fig_06_celerity_collapse`. The
+headline's name belongs to the target that makes its picture and its numbers.
 
 Inputs:  curves of the figure's run groups (or of all runs), published tables it names
 Outputs: results/<scale>/figures/<name>.pdf, .png and .parquet (the data that it shows)
@@ -9,7 +10,7 @@ for name, figure in STUDY.figures.items():
 
     rule:
         name:
-            name
+            name if name != HEADLINE else f"draw_{name}"
         input:
             STUDY.figure_inputs(name),
         output:

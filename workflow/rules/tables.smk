@@ -1,23 +1,23 @@
 """Numbers.
 
-Inputs:  results/<scale>/curves/<group>.parquet of the headline's families; results/<scale>/curves.parquet
+Inputs:  results/<scale>/curves/<group>.parquet of the headline's families; results/<scale>/runs/<run_id>/run.json
 Outputs: results/<scale>/tables/<name>.csv
 Steps:   measure how far the curves of each family lie apart; list every run with its settings and final losses
 """
 
-# Each table with the curves that it is computed from.
+# Each table with the files that it is computed from.
 TABLES = {
     "headline": STUDY.group_curves(STUDY.figures[HEADLINE].groups),
-    "runs": [str(STUDY.paths.curves)],
+    "runs": STUDY.run_files(STUDY.trainable, ["run.json"]),
 }
 
-for table, curves in TABLES.items():
+for table, files in TABLES.items():
 
     rule:
         name:
             f"tabulate_{table}"
         input:
-            curves,
+            files,
         output:
             STUDY.paths.table(table),
         log:
@@ -31,7 +31,8 @@ for table, curves in TABLES.items():
         params:
             scale=SCALE,
             name=table,
-            analysis=STUDY.scale.analysis.model_dump_json(),
+            settings=STUDY.figure_settings(),
+            runs=STUDY.plan_digest() if table == "runs" else None,
         message:
             "Compute the table {params.name}"
         shell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Iterable
@@ -51,6 +52,12 @@ class Study:
                         f"expected run groups of the scale {self.paths.scale}, found {group}.",
                         f"add the group to {self.paths.scale_file}, or take it out of the figure.",
                     )
+
+    @property
+    def argument(self) -> str:
+        """What `--scale` and `--config scale=` take to mean this scale: its name, or the file of one kept elsewhere."""
+        file, kept = self.scale.file, self.paths.scale_file
+        return self.paths.scale if file is None or file.resolve() == kept.resolve() else str(file)
 
     @property
     def trainable(self) -> list[str]:
@@ -103,18 +110,26 @@ class Study:
         return [str(self.paths.group_curves(group)) for group in groups]
 
     def figure_inputs(self, name: str) -> list[str]:
-        """What a figure is drawn from: curves of its groups or of all runs, and published tables.
-
-        The headline's table of numbers counts as well, so that `snakemake headline` makes both.
-        """
+        """What a figure is drawn from: curves of its groups or of all runs, and published tables."""
         figure = self.figures[name]
         curves = [str(self.paths.curves)] if figure.all_runs else self.group_curves(figure.groups)
         published = [str(self.paths.published / table) for table in figure.published]
-        return curves + published + ([str(self.paths.table(HEADLINE))] if name == HEADLINE else [])
+        return curves + published
 
     def figure_settings(self) -> str:
-        """Settings of the scale that every figure depends on, as JSON."""
-        return self.scale.model_dump_json(include={"name", "claims", "analysis", "figures"})
+        """Settings of the scale that every figure and table depends on, as JSON."""
+        settings = self.scale.model_dump(mode="json", include={"name", "claims", "analysis", "figures"})
+        lengths = sorted({family.architecture.sequence_length for family in self.scale.families})
+        return json.dumps({**settings, "sequence_lengths": lengths})
+
+    def plan_digest(self) -> str:
+        """Hash of every run with its groups, for what lists them all."""
+        plan = "\n".join(run.model_dump_json() for run in self.runs.values())
+        return hashlib.sha256(plan.encode()).hexdigest()
+
+    def has_pictures(self) -> bool:
+        """Whether any figure of the scale is drawn."""
+        return any(self.paths.figure(name, ".png").exists() for name in self.figures)
 
     def pictures(self, name: str) -> list[str]:
         """Files of a figure."""

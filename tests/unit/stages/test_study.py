@@ -60,7 +60,6 @@ def test_files(study: Study) -> None:
         f"{root}/curves/celerity_20tpp.parquet",
         f"{root}/curves/fixed_weight_decay.parquet",
         f"{root}/curves/equal_tokens.parquet",
-        f"{root}/tables/headline.csv",
     ]
     assert study.figure_inputs("fig_05_compression") == []
 
