@@ -23,7 +23,11 @@ class Entry:
 # In the order in which a study uses them; `collapse --help` lists them so.
 COMMANDS: dict[str, Entry] = {
     "config": Entry("config:app", "Check the configuration, or write its generated reference files."),
-    "plan": Entry("plan:plan", "List all training runs of a scale with their cost, before anything runs."),
+    "plan": Entry(
+        "plan:plan", "List all training runs with their cost and where each is cached, before anything runs."
+    ),
+    "why": Entry("why:why", "Say what makes a stage run again: old -> new."),
+    "cache": Entry("cache:app", "Set up, inspect and look after the cache of stages that a lab shares."),
     "corpus": Entry("corpus:app", "Build, describe or verify the corpus of a scale."),
     "train": Entry("train:train", "Train one run of the plan, or resume it."),
     "curves": Entry("curves:curves", "Collect loss curves of finished runs into one table."),
