@@ -112,6 +112,11 @@ class StagePaths:
         return self.root / ".work" / "push"
 
     @property
+    def forces(self) -> Path:
+        """Folder with a mark for each stage that the user wants run on another machine whatever is cached."""
+        return self.root / ".work" / "force"
+
+    @property
     def lock(self) -> Path:
         """Held by the pipeline that runs in this clone."""
         return self.root / ".work" / "pipeline.lock"

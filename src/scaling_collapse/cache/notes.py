@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
@@ -65,6 +66,23 @@ def marked_pushes(folder: Path) -> list[tuple[str, str]]:
 def unmark_push(folder: Path, key: str) -> None:
     """Forget a push: it is done, or will never be allowed."""
     (folder / key).unlink(missing_ok=True)
+
+
+def mark_forces(folder: Path, names: Iterable[str]) -> None:
+    """Mark exactly these stages as asked for, for the processes that run them. Raises OSError."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        path.unlink()
+    for name in names:
+        _write(folder / name, True)
+
+
+def take_force(folder: Path, name: str) -> bool:
+    """Whether a stage was marked; the mark is gone then."""
+    try:
+        (folder / name).unlink()
+    except OSError:
+        return False
+    return True
 
 
 def _write(path: Path, value: Any) -> None:

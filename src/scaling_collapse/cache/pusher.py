@@ -39,6 +39,11 @@ class Pusher:
         mark_push(self.marks, key, value)
         self._enqueue(key, value, replace)
 
+    def postpone(self, key: str, value: str) -> None:
+        """Leave a record to the next run: the remote does not answer in this one."""
+        mark_push(self.marks, key, value)
+        self.result.failed[key] = "the remote does not answer."
+
     def push_marked(self) -> None:
         """Publish what an earlier run could not."""
         for key, value in marked_pushes(self.marks):
@@ -79,12 +84,13 @@ class Pusher:
                 self.result.failed[key] = str(error)
                 if self.store.offline:
                     return
+                if pause == PAUSES[-1] and isinstance(error, CacheError):
+                    self.store.lose_remote(error)
                 continue
             self.result.records += 1
             self.result.failed.pop(key, None)
-            break
-        if key not in self.result.failed:
             unmark_push(self.marks, key)
+            return
 
 
 def is_refusal(error: BaseException) -> bool:

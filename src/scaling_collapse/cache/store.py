@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scaling_collapse.cache.local import LocalCache
 from scaling_collapse.cache.remote import Remote, open_remote
-from scaling_collapse.cache.repository import open_repository
+from scaling_collapse.cache.repository import open_repository, remote_name
 from scaling_collapse.errors import CacheError, DamagedError
 from scaling_collapse.identity.hashing import Content
 from scaling_collapse.identity.resolve import Found, State, Where
@@ -39,6 +39,11 @@ class Store:
     def remote(self) -> Remote | None:
         """The lab's remote; None where there is none, or where it does not answer."""
         return None if self.offline else self._remote
+
+    @property
+    def has_remote(self) -> bool:
+        """Whether a remote is set, be it reachable or not."""
+        return self.use_remote and remote_name(self.root) is not None
 
     def tell(self, text: str) -> None:
         """Warn, once for each text."""

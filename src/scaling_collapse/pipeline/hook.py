@@ -21,6 +21,7 @@ from snakemake.exceptions import CacheMissException, WorkflowError
 from snakemake.logging import logger
 from snakemake.settings.types import ExecMode
 
+from scaling_collapse.cache.notes import mark_forces
 from scaling_collapse.config.explain import did_you_mean
 from scaling_collapse.errors import CacheError
 from scaling_collapse.identity.difference import changes
@@ -122,6 +123,8 @@ class Hook:
         graph = Graph(list(jobs.values()))
         session.forced = {stage.name for job, stage in jobs.items() if self.is_forced(job)}
         targets = [jobs[job] for job in self.targets(dag) if job in jobs]
+        if not self.workflow.dryrun:
+            mark_forces(session.paths.forces, () if self.workflow.local_exec else session.forced)
         if self.workflow.dryrun:
             states = session.resolve(graph)
             self.tell_plan(graph.needed(states, targets))
@@ -177,11 +180,13 @@ class Hook:
         if self.session is None or self.workflow.dryrun:
             return
         self.session.close()
-        if self.plans and self.session.store:
+        if self.plans:
             try:
-                self.session.record_stages(self.is_complete())
+                self.session.remember()
+                if self.session.store:
+                    self.session.record_stages(self.is_complete())
             except OSError as error:
-                logger.warning(f"dvc.yaml, dvc.lock: cannot be written ({error.strerror}).")
+                logger.warning(f"{error.filename}: cannot be written ({error.strerror}).")
 
     def is_complete(self) -> bool:
         """Whether every stage of the scale was asked for, so that one that is not among them has left the study."""

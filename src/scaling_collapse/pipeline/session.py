@@ -116,6 +116,8 @@ class Session:
         self.codes.refresh(stage.inputs, self.hashes)
         inputs = self._begun[stage.name] = self._contents(stage.inputs)
         key = stage.key(inputs)
+        if notes.take_force(self.paths.forces, stage.name):  # asked for by the process that submitted this job
+            self.forced.add(stage.name)
         if stage.name not in self.forced:
             made = self.made.get(stage.name)
             if made and made.key == key and in_place(stage, made.record, self.hashes):
@@ -173,13 +175,15 @@ class Session:
         _, value = store.save(stage, record, replace)
         if self.pusher and store.remote:
             self.pusher.push(key, value, replace)
+        elif self.pusher and store.has_remote:
+            self.pusher.postpone(key, value)
 
     def _contents(self, paths: Sequence[str]) -> dict[str, Content]:
         return {path: self.hashes.content(path) for path in paths}
 
     # -- after the run ----------------------------------------------------------------------------------------------
     def close(self) -> None:
-        """Wait for pushes, tell how they went, and remember hashes."""
+        """Wait for pushes and tell how they went."""
         if self.pusher:
             result = self.pusher.finish()
             if result.records:
@@ -192,16 +196,17 @@ class Session:
                     f"Not pushed yet: {count(len(result.failed))} ({why}) "
                     "The next run tries again; `collapse cache push` does so at once."
                 )
+
+    def remember(self) -> None:
+        """Keep what is known of files' content, for the next run. Raises OSError."""
         for path in list(self.hashes.known):
             if not (self.root / path).exists():
                 self.hashes.forget(path)
-        try:
-            notes.write_hashes(self.paths.hashes, self.hashes)
-        except OSError as error:
-            self.warn(f"{self.paths.hashes}: cannot be written ({error.strerror}).")
+        notes.write_hashes(self.paths.hashes, self.hashes)
 
     def record_stages(self, complete: bool) -> None:
         """Bring dvc.yaml and dvc.lock up to date; `complete`: the whole scale was looked at. Raises OSError."""
+        self.made = notes.read_made(self.paths.notes)  # jobs on other machines have written theirs
         scales = {str(state.stage.settings.get("scale")) for state in self.states.values()}
 
         def has_left(name: str) -> bool:

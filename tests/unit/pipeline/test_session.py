@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from scaling_collapse.cache.notes import mark_forces
 from scaling_collapse.cache.repository import open_repository
 from scaling_collapse.identity.resolve import Graph
 from scaling_collapse.identity.stage import Stage
@@ -157,3 +158,27 @@ def test_notes_that_cannot_be_read_are_as_good_as_none(a: Desk) -> None:
     for text in ("", "{", "[]", json.dumps({"cmd": 1})):
         (StagePaths(a.root).notes / "cpu-corpus.json").write_text(text)
         assert a.session().resolve(Graph([CORPUS]))["cpu-corpus"].where == "here", "found in the cache by its content"
+
+
+def test_what_a_dead_remote_did_not_take_is_marked_and_pushed_by_the_next_run(a: Desk, b: Desk) -> None:
+    config = a.root / ".dvc/config"
+    good = config.read_text()
+    config.write_text(good.replace(str(a.root.parent / "remote"), "ssh://127.0.0.1:9/nowhere"))
+    session = a.session()
+    assert a.run(session, CORPUS)
+    session.close()
+    assert any("Not pushed yet: 1 stage" in text for text in a.said)
+    config.write_text(good)
+    session = a.session()
+    assert session.pusher
+    session.pusher.push_marked()
+    session.close()
+    assert not b.run(b.session(), CORPUS)
+
+
+def test_a_stage_forced_from_another_process_runs_once(a: Desk) -> None:
+    session = a.session()
+    a.run(session, CORPUS)
+    mark_forces(session.paths.forces, ["cpu-corpus", "gone"])
+    assert a.run(a.session(), CORPUS)
+    assert not a.run(a.session(), CORPUS)
