@@ -361,3 +361,47 @@ def test_status_pull_push_and_gc(a: Clone, b: Clone, remote: Path) -> None:
     a.make()
     assert "1 records" in a.run("collapse cache gc --scale smoke --yes").stdout
     assert "Nothing to be done" in a.make().said
+
+
+OWN_RULES = """
+
+rule own_folder:
+    output:
+        directory("results/own"),
+    shell:
+        "mkdir -p {output} && date +%N > {output}/stamp"
+
+
+rule own_text:
+    input:
+        "results/own",
+    output:
+        "results/own.txt",
+    shell:
+        "cat {input}/stamp > {output}"
+
+
+rule own_copy:
+    input:
+        "data/own.txt",
+    output:
+        "results/copy.txt",
+    shell:
+        "cp {input} {output}"
+"""
+
+
+def test_rules_of_ones_own_are_cached_and_those_with_a_directory_just_run(tmp_path: Path) -> None:
+    clone = fresh(tmp_path / "own")
+    with (clone.root / "Snakefile").open("a") as snakefile:
+        snakefile.write(OWN_RULES)
+    (clone.root / "data/own.txt").write_text("one")
+    done = clone.make("results/own.txt results/copy.txt")
+    assert (done.code, done.ran) == (0, {"own_folder", "own_text", "own_copy"}), done.said
+    assert "Nothing to be done" in clone.make("results/own.txt results/copy.txt").said
+    clone.remove("results/own", "results/own.txt", "results/copy.txt")
+    done = clone.make("results/own.txt results/copy.txt")
+    assert (done.code, done.ran) == (0, {"own_folder", "own_text"}), done.said
+    (clone.root / "data/own.txt").write_text("two")
+    assert clone.make("results/own.txt results/copy.txt").ran == {"own_copy"}
+    assert (clone.root / "results/copy.txt").read_text() == "two"

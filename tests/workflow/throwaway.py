@@ -36,9 +36,9 @@ class Repository:
             ["bash", "-c", command], cwd=self.root, env=variables, capture_output=True, text=True, timeout=840
         )
 
-    def snakemake(self, arguments: str) -> subprocess.CompletedProcess[str]:
+    def snakemake(self, arguments: str, config: str = "") -> subprocess.CompletedProcess[str]:
         """Run snakemake at smoke scale on two cores."""
-        return self.run(f"snakemake --cores 2 {arguments} --config scale=smoke")
+        return self.run(f"snakemake --cores 2 {arguments} --config scale=smoke {config}")
 
     def edit(self, name: str, old: str, new: str) -> None:
         """Change a file in one place."""

@@ -52,6 +52,8 @@ class Hook:
     def __init__(self, workflow: Any, mode: Mode) -> None:
         self.workflow, self.mode = workflow, mode
         self.session: Session | None = None
+        self.asked: tuple[set[str], set[str]] = (set(), set())  # files and rules that the user wants run (-f, -F, -R)
+        self.told = 0  # stages whose reason was told
 
     def around(self, execute: Any) -> Any:
         """Return `execute` with the cache around it."""
@@ -133,8 +135,10 @@ class Hook:
                 session.pusher.push_marked()
             states = session.restore(graph, targets)
         running = {state.stage.name for state in graph.needed(states, targets) if must_run(state)}
-        settled = set()
+        settled, open_ended = set(), self.behind_uncached(dag, jobs)
         for job, stage in jobs.items():
+            if job in open_ended:
+                continue
             if stage.name not in running:
                 settled.add(job)
                 dag.forcefiles -= set(job.output)
@@ -145,8 +149,14 @@ class Hook:
                 self.tell_why(states[stage.name])
         return settled
 
+    @staticmethod
+    def behind_uncached(dag: Any, jobs: dict[Any, Stage]) -> set[Any]:
+        """Return the jobs that depend on one that is not kept, such as a rule with a directory: Snakemake decides."""
+        loose = [job for job in dag.jobs if job.output and job not in jobs]
+        return {later for job in loose for later in dag.bfs(dag.depending, job)}
+
     def is_forced(self, job: Any) -> bool:
-        """Whether the user asked for a job to be run whatever is known (-f, -F, -R)."""
+        """Whether the user asked for a job to be run whatever is known."""
         files, rules = self.asked
         return job.rule.name in rules or not files.isdisjoint(map(str, job.output))
 
@@ -166,7 +176,7 @@ class Hook:
         assert self.session is not None
         stage = state.stage
         made = self.session.made.get(stage.name)
-        self.told = getattr(self, "told", 0) + 1
+        self.told += 1
         if made is None or self.told > SHOWN or stage.name in self.session.forced:
             return
         inputs = {path: self.session.hashes.content(path) for path in stage.inputs}

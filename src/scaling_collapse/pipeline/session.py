@@ -94,7 +94,7 @@ class Session:
 
     def _tell_restored(self, states: Sequence[State]) -> None:
         if states:
-            size = sum(sum(c.size for c in contents_of(state.record or {"outs": []}).values()) for state in states)
+            size = sum(c.size for state in states if state.record for c in contents_of(state.record).values())
             far = sum(state.where is Where.REMOTE for state in states)
             origin = f", {far} of them from the remote" if far else ""
             self.tell(f"Restored from the cache: {count(len(states))}{origin} ({size / 1e6:.1f} MB).")
@@ -114,7 +114,10 @@ class Session:
     def fetch(self, stage: Stage) -> bool:
         """Make the outputs of a stage that is about to run without running it, if that can be."""
         self.codes.refresh(stage.inputs, self.hashes)
-        inputs = self._begun[stage.name] = self._contents(stage.inputs)
+        try:
+            inputs = self._begun[stage.name] = self._contents(stage.inputs)
+        except IsADirectoryError:  # of a rule of the user's own: it has no content that a key could hold
+            return False
         key = stage.key(inputs)
         if notes.take_force(self.paths.forces, stage.name):  # asked for by the process that submitted this job
             self.forced.add(stage.name)
@@ -142,13 +145,15 @@ class Session:
 
     def keep(self, stage: Stage) -> None:
         """Keep what a stage has made just now. Whatever fails, its outputs stay where they are."""
+        begun = self._begun.pop(stage.name, None)
+        if begun is None:
+            return
         for path in stage.logs:  # a rule may name a log that it does not always write
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             (self.root / path).touch()
         self.codes.refresh(stage.inputs, self.hashes)
-        begun = self._begun.pop(stage.name, None)
         inputs = self._contents(stage.inputs)
-        if begun is not None and begun != inputs:
+        if begun != inputs:
             changed = sorted(path for path in inputs if inputs[path] != begun.get(path))
             self.warn(
                 f"{stage.title}: {', '.join(changed)} changed while it ran, so its result is not kept for others."
