@@ -27,12 +27,10 @@ def test_readme_opens_with_the_two_commands() -> None:
 
 @pytest.mark.parametrize("command", BY_WAY["dry"], ids=str)
 def test_dry_command(checkout: Repository, command: Command) -> None:
-    program, *arguments = shlex.split(command.line)
+    program = shlex.split(command.line)[0]
     if program == "collapse":
-        words = [word for word in arguments if not word.startswith("-")][:1]
-        text = checkout.run(f"collapse {' '.join(words)} --help")
-        assert text.returncode == 0
-        assert [option for option in arguments if option.startswith("--") and option not in text.stdout] == []
+        done = checkout.run(f"{command.line} --help")  # tells, before it looks at anything else, of unknown options
+        assert done.returncode == 0, done.stderr
     else:
         assert program in ("make", "snakemake")
         done = checkout.run(f"{command.line} -n")

@@ -71,6 +71,8 @@ class LocalCache:
         """Write a record, whose objects are here, and return its key and value. Raises OSError."""
         key, value = key_of(record), value_of(record)
         target = self.runs / key[:2] / key / value
+        if target.exists():
+            return key, value
         self.objects.makedirs(str(target.parent))
         with appearing(target) as partial:
             partial.write_bytes(write_record(record))

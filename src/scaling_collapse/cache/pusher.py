@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Queue
 
+from scaling_collapse.cache.connection import is_refusal
 from scaling_collapse.cache.notes import mark_push, marked_pushes, unmark_push
 from scaling_collapse.cache.store import Store
 from scaling_collapse.errors import CacheError, DamagedError
@@ -47,11 +48,17 @@ class Pusher:
     def push_marked(self) -> None:
         """Publish what an earlier run could not."""
         for key, value in marked_pushes(self.marks):
-            self._enqueue(key, value, False)
+            if value in self.store.local.names(key):
+                self._enqueue(key, value, False)
+            else:  # collected since
+                unmark_push(self.marks, key)
 
     def finish(self) -> Pushed:
         """Wait until all is published or given up, and say how it went."""
         self._queue.join()
+        if self.result.failed and not self.store.offline:
+            self.push_marked()
+            self._queue.join()
         return self.result
 
     def _enqueue(self, key: str, value: str, replace: bool) -> None:
@@ -84,20 +91,12 @@ class Pusher:
                 self.result.failed[key] = str(error)
                 if self.store.offline:
                     return
-                if pause == PAUSES[-1] and isinstance(error, CacheError):
+                silent = isinstance(error.__cause__, TimeoutError)  # it was waited for long enough
+                if isinstance(error, CacheError) and (silent or pause == PAUSES[-1]):
                     self.store.lose_remote(error)
+                    return
                 continue
             self.result.records += 1
             self.result.failed.pop(key, None)
             unmark_push(self.marks, key)
             return
-
-
-def is_refusal(error: BaseException) -> bool:
-    """Whether a failure is a matter of rights, which no retry mends."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, PermissionError) or "AccessDenied" in str(cause) or "Permission denied" in str(cause):
-            return True
-        cause = cause.__cause__ or cause.__context__
-    return False

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import threading
+import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from shutil import copyfile
 from typing import Any, TypeVar
 
-from scaling_collapse.cache.files import READ_ONLY, appearing
+from scaling_collapse.cache import sftp
+from scaling_collapse.cache.connection import Connection, is_refusal, reason
+from scaling_collapse.cache.files import FULL, READ_ONLY, appearing
 from scaling_collapse.cache.records import LARGEST_RECORD, NAME, read_record
-from scaling_collapse.cache.repository import PATIENCE, open_repository, remote_name, remote_url
+from scaling_collapse.cache.repository import open_repository, remote_name, remote_url
 from scaling_collapse.errors import CacheError, DamagedError
 from scaling_collapse.identity.hashing import Content, content_of
 from scaling_collapse.identity.stage import Record
@@ -29,11 +32,23 @@ S = TypeVar("S")
 class Remote:
     """One remote. Every method raises CacheError for what the network, the server or its rights refuse."""
 
-    def __init__(self, database: Any, name: str, url: str) -> None:
-        self.database, self.fs = database, database.fs
+    def __init__(self, open_database: Callable[[], Any], name: str, url: str) -> None:
+        self.connection = Connection(open_database, url)
         self.name, self.url = name, url
-        self.base = database.path.rsplit("/files/", 1)[0]
+        self.base = self.database.path.rsplit("/files/", 1)[0]
         self.rejected: dict[str, str] = {}  # records that are not what their name says, and why
+        self._folders = {self.base}  # known to exist
+        self.unreadable = False  # whether there are records that our rights do not let us read
+
+    @property
+    def database(self) -> Any:
+        """DVC's database of objects."""
+        return self.connection.database
+
+    @property
+    def fs(self) -> Any:
+        """DVC's file system."""
+        return self.database.fs
 
     def object(self, content: Content) -> str:
         """Where an object lies, or would."""
@@ -45,7 +60,14 @@ class Remote:
 
     def records(self, key: str) -> list[Record]:
         """Return the sound records under a key, in the order in which everybody prefers them."""
-        names = sorted(name for path in self._find(self.record_folder(key)) if NAME.fullmatch(name := self._name(path)))
+        try:
+            paths = self._find(self.record_folder(key))
+        except CacheError as error:
+            if self.fs.protocol == "s3" or not is_refusal(error):
+                raise
+            self.unreadable = True
+            return []
+        names = sorted(name for path in paths if NAME.fullmatch(name := self._name(path)))
         found = []
         for name in names[:MANY]:
             try:
@@ -74,7 +96,12 @@ class Remote:
         size = self._call(lambda: self.fs.info(source)["size"])
         if size == content.size:
             with appearing(target) as partial:
-                self._call(lambda: self.fs.get_file(source, str(partial)), patience=None)
+                try:
+                    self._call(lambda: self.fs.get_file(source, str(partial)), size)
+                except CacheError as error:
+                    if isinstance(error.__cause__, OSError) and error.__cause__.errno in FULL:
+                        raise error.__cause__ from error  # it is our disk that is full, not the remote that fails
+                    raise
                 if content_of(partial) == content:
                     partial.chmod(READ_ONLY)
                     return
@@ -111,8 +138,14 @@ class Remote:
         except FileNotFoundError:
             return False
 
-    def _find(self, folder: str) -> Iterator[str]:
+    def _find(self, folder: str) -> list[str]:
+        """Files below a folder. Raises CacheError for one that may not be read: it must not pass for an empty one."""
+
         def find() -> list[str]:
+            if self.fs.protocol == "local":
+                if not os.path.isdir(self.base):  # a disk that is not mounted must not pass for an empty one
+                    raise self._absent()
+                return [os.path.join(at, name) for at, _, names in os.walk(folder, onerror=_unread) for name in names]
             if hasattr(self.fs.fs, "invalidate_cache"):  # what others wrote since must be seen
                 self.fs.fs.invalidate_cache()
             try:
@@ -120,7 +153,7 @@ class Remote:
             except FileNotFoundError:
                 return []
 
-        yield from self._call(find)
+        return self._call(find)
 
     def _read(self, path: str) -> bytes:
         def read() -> bytes:
@@ -137,32 +170,67 @@ class Remote:
                 self.fs.put_file(str(source), target)
                 return
             parent = target.rsplit("/", 1)[0]
-            self.database.makedirs(parent) if self.fs.protocol == "local" else self.fs.makedirs(parent, exist_ok=True)
-            partial = f"{parent}/.{uuid.uuid4().hex[:12]}.part"
-            try:
-                self.fs.put_file(str(source), partial)
-                if self.fs.protocol == "local":
-                    Path(partial).chmod(READ_ONLY)
-                self.fs.move(partial, target)
-            except BaseException:
-                with suppress(Exception):
-                    self.fs.remove(partial)
-                raise
+            self._make_folder(parent)
+            if self.fs.protocol == "ssh":
+                sftp.upload(self.fs, source, f"{parent}/.{uuid.uuid4().hex[:12]}.part", target, READ_ONLY)
+            else:
+                with appearing(Path(target)) as partial:
+                    copyfile(source, partial)
+                    partial.chmod(READ_ONLY)
 
-        self._call(put, patience=None)
+        try:
+            self._call(put, source.stat().st_size)
+        except CacheError:
+            self._folders = {self.base}  # another may have gone
+            raise
+        except FileNotFoundError as error:
+            raise self._absent() from error
+
+    def _absent(self) -> CacheError:
+        return CacheError(
+            f"remote {self.url}", "its folder or bucket is not there.", "mount or make it, or mend the URL"
+        )
+
+    def _make_folder(self, folder: str) -> None:
+        """Make a folder with the rights of the one that holds the cache, whatever our umask: others write there too."""
+        new = []
+        while folder not in self._folders and not self.fs.exists(folder):
+            new.append(folder)
+            folder = folder.rsplit("/", 1)[0]
+        if new:
+            info = self.fs.info(self.base)
+            mode = info["mode" if self.fs.protocol == "local" else "permissions"] & 0o7777
+        for path in reversed(new):
+            if self.fs.protocol == "ssh":
+                sftp.make_folder(self.fs, path, mode)
+            else:
+                with suppress(FileExistsError):  # somebody else was faster
+                    Path(path).mkdir()
+                    Path(path).chmod(mode)
+        self._folders |= {folder, *new}
 
     @staticmethod
     def _name(path: str) -> str:
         return path.rsplit("/", 1)[-1]
 
-    def _call(self, function: Callable[[], T], patience: float | None = PATIENCE) -> T:
-        """Call the library; a file that is not there stays FileNotFoundError, anything else becomes CacheError."""
-        try:
-            return function() if patience is None else within(patience, function)
-        except (FileNotFoundError, CacheError):
-            raise
-        except Exception as error:  # each library has its own
-            raise CacheError(f"remote {self.url}", reason(error)) from error
+    def _call(self, function: Callable[[], T], size: int = 0) -> T:
+        return self.connection.call(function, size)
+
+
+def _unread(error: OSError) -> None:
+    """Raise what os.walk would pass over, unless the folder is not there."""
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+def _open_database(root: Path, name: str) -> Any:
+    """Return DVC's database of a remote. Hosts are taken as `ssh` takes them: DVC alone trusts any, and may ask."""
+    database = open_repository(root).cloud.get_remote_odb(name)
+    if database.fs.protocol == "ssh":
+        from asyncssh import SSHClient
+
+        database.fs.fs_args.update(known_hosts=(), agent_forwarding=False, client_factory=SSHClient)
+    return database
 
 
 def open_remote(root: Path, name: str | None = None) -> Remote | None:
@@ -172,39 +240,6 @@ def open_remote(root: Path, name: str | None = None) -> Remote | None:
         return None
     url = remote_url(root, name)
     try:
-        return Remote(open_repository(root).cloud.get_remote_odb(name), name, url)
+        return Remote(lambda: _open_database(root, name), name, url)
     except Exception as error:
         raise CacheError(f"remote {url}", reason(error)) from error
-
-
-def reason(error: BaseException) -> str:
-    """Say in one line why a library failed."""
-    seen: list[str] = []
-    cause: BaseException | None = error
-    while cause is not None and len(seen) < 3:
-        text = " ".join(str(cause).split()) or type(cause).__name__
-        if text not in seen:
-            seen.append(text)
-        cause = cause.__cause__ or cause.__context__
-    return ": ".join(seen)[:400]
-
-
-def within(seconds: float, function: Callable[[], T]) -> T:
-    """Call a function, and give it up (it goes on in the background) after some time. Raises CacheError then."""
-    result: list[Mapping[str, Any]] = []
-
-    def call() -> None:
-        try:
-            result.append({"value": function()})
-        except BaseException as error:
-            result.append({"error": error})
-
-    thread = threading.Thread(target=call, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if not result:
-        raise CacheError("remote", f"no answer within {seconds:g} s.")
-    if "error" in result[0]:
-        raise result[0]["error"]
-    value: T = result[0]["value"]
-    return value

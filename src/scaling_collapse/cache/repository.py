@@ -9,9 +9,6 @@ from typing import Any
 
 from scaling_collapse.errors import CacheError
 
-#: Longest wait for the answer of a remote, where its configuration names none [s].
-PATIENCE = 30.0
-
 
 def is_repository(root: Path) -> bool:
     """Whether stages can be cached here."""
@@ -28,7 +25,9 @@ def open_repository(root: Path) -> Any:
     for name in ("dvc", "dvc_objects", "dvc_data"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # we say in one line what they say in many
     try:
-        return Repo(str(root), config={"core": {"no_scm": True, "analytics": False, "check_update": False}})
+        here = str((root / ".dvc" / "tmp").resolve())  # else DVC leaves a folder for each clone in the system's
+        core = {"no_scm": True, "analytics": False, "check_update": False, "site_cache_dir": here}
+        return Repo(str(root), config={"core": core})
     except (ConfigError, DvcException, OSError) as error:
         raise CacheError(str(root / ".dvc" / "config"), f"{error}", "mend it, or `git checkout .dvc/config`") from error
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import stat
 import tempfile
 import uuid
 from collections.abc import Callable
@@ -11,15 +13,18 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from scaling_collapse.cache.pusher import is_refusal
-from scaling_collapse.cache.remote import Remote, open_remote, reason
+from scaling_collapse.cache.connection import is_refusal, reason
+from scaling_collapse.cache.remote import Remote, open_remote
 from scaling_collapse.cache.repository import is_repository, open_repository
 from scaling_collapse.errors import CacheError
 from scaling_collapse.identity.hashing import content_of
 
-NAME = "lab"
+#: Names of the remote in .dvc/config and .dvc/config.local; two, since DVC would mix the options of one.
+NAMES = {"repo": "lab", "local": "mine"}
 #: What a URL may begin with, and the package that DVC needs for it.
 SCHEMES = {"": None, "ssh": "dvc-ssh", "s3": "dvc-s3"}
+#: Options that nobody else should read.
+SECRETS = frozenset({"password", "passphrase", "secret_access_key", "session_token", "sse_customer_key"})
 PROBE_BYTES = 65_536
 OPTION = re.compile(r"[a-z_]+=.*")
 
@@ -41,22 +46,33 @@ def set_up(
         raise CacheError(str(root / ".dvc"), "is not here, so this is no DVC repository.", "git checkout .dvc")
     if url is not None:
         _check_url(url)
+    if shared is not None and not shared.is_absolute():
+        raise CacheError(
+            str(shared), "is a relative path, which means another folder in each clone.", "give it from / on"
+        )
+    if not private and (secret := SECRETS & options.keys()):
+        raise CacheError(
+            f"--option {min(secret)}", "would be in .dvc/config, which is committed for all to read.", "add --private"
+        )
     level = "local" if private else "repo"
-    file = root / ".dvc" / ("config.local" if private else "config")
-    before = file.read_bytes() if file.exists() else None
-    try:
-        _write(root, level, url, shared, options)
-        if shared is not None:
-            try_directory(shared)
-            tell(f"shared cache {shared}: written, read back and verified; files are links into it")
-        if url is not None:
-            tell(f"remote {url}: {try_remote(root)}")
-    except BaseException as error:
-        _put_back(file, before)
-        open_repository.cache_clear()
-        if isinstance(error, CacheError | KeyboardInterrupt):
+    with tempfile.TemporaryDirectory() as folder:  # so that whatever stops this, the configuration is as it was
+        trial = Path(folder)
+        (trial / ".dvc").mkdir()
+        for file in root.glob(".dvc/config*"):
+            shutil.copyfile(file, trial / ".dvc" / file.name)
+        try:
+            _write(trial, level, url, shared, options)
+            _require_use(trial, url, shared)
+            if shared is not None:
+                try_directory(shared)
+                tell(f"shared cache {shared}: written, read back and verified; files are links into it")
+            if url is not None:
+                tell(f"remote {url}: {try_remote(trial)}")
+        except CacheError:
             raise
-        raise CacheError(url or str(shared), reason(error)) from error
+        except Exception as error:
+            raise CacheError(url or str(shared), reason(error)) from error
+    _write(root, level, url, shared, options)
 
 
 def _check_url(url: str) -> None:
@@ -81,11 +97,12 @@ def _write(root: Path, level: str, url: str | None, shared: Path | None, options
     try:
         with repository.config.edit(level) as edited:
             if url is not None:
-                edited.setdefault("core", {})["remote"] = NAME
-                edited.setdefault("remote", {})[NAME] = {
-                    "url": str(Path(url).expanduser()) if "://" not in url else url
-                }
-                edited["remote"][NAME].update(options)
+                name = NAMES[level]
+                edited.setdefault("core", {})["remote"] = name
+                edited.setdefault("remote", {})[name] = {"url": _written(url)}
+                if "://" not in url and _is_for_a_group(Path(url).expanduser()):
+                    edited["remote"][name]["shared"] = "group"  # what plain `dvc push` makes there is theirs as well
+                edited["remote"][name].update(options)
             if shared is not None:
                 edited["cache"] = {"dir": str(shared), "shared": "group", "type": "symlink,copy"}
     except ConfigError as error:
@@ -95,11 +112,23 @@ def _write(root: Path, level: str, url: str | None, shared: Path | None, options
     open_repository.cache_clear()
 
 
-def _put_back(file: Path, before: bytes | None) -> None:
-    if before is None:
-        file.unlink(missing_ok=True)
-    else:
-        file.write_bytes(before)
+def _require_use(root: Path, url: str | None, shared: Path | None) -> None:
+    """Raise CacheError where .dvc/config.local says otherwise, so that what was just written is not what is used."""
+    config = open_repository(root).config
+    used = config["remote"].get(config["core"].get("remote"), {}).get("url")
+    folder = config["cache"].get("dir")
+    if (url is not None and used != _written(url)) or (shared is not None and folder != str(shared)):
+        raise CacheError(
+            ".dvc/config.local", "sets another cache or remote for this clone.", "add --private, or remove that file"
+        )
+
+
+def _written(url: str) -> str:
+    return url if "://" in url else str(Path(url).expanduser())
+
+
+def _is_for_a_group(folder: Path) -> bool:
+    return folder.is_dir() and bool(folder.stat().st_mode & stat.S_IWGRP)
 
 
 def try_directory(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,9 @@ from scaling_collapse.identity.resolve import Found, State, Where
 from scaling_collapse.identity.stage import Record, Stage, contents_of, value_of
 from scaling_collapse.paths import StagePaths
 
+#: How long a remote that failed is left alone [s].
+PAUSE = 600.0
+
 
 class Store:
     """The cache of a clone. Whatever fails in it is told once, and the work goes on without."""
@@ -22,10 +26,15 @@ class Store:
     def __init__(self, root: Path, warn: Callable[[str], None], use_remote: bool = True) -> None:
         self.root, self.warn, self.use_remote = root, warn, use_remote
         self.local = LocalCache(open_repository(root))
-        self.offline = False  # the remote failed once: it is not waited for at every stage
+        self._asked_again = 0.0  # when a remote that failed is asked again, by time.monotonic
         self.damaged: set[Content] = set()  # objects that the remote does not deliver intact
         self.unusable: set[str] = set()  # records whose objects cannot be had
         self._told: set[str] = set()
+
+    @property
+    def offline(self) -> bool:
+        """Whether the remote failed a short time ago: it is not waited for at every stage."""
+        return time.monotonic() < self._asked_again
 
     @cached_property
     def _remote(self) -> Remote | None:
@@ -52,10 +61,11 @@ class Store:
             self.warn(text)
 
     def lose_remote(self, error: CacheError) -> None:
-        """Go on without the remote."""
+        """Go on without the remote for a while; a run may take days."""
         if not self.offline:
-            self.offline = True
-            self.tell(f"{error} Going on with the cache of this clone alone.")
+            self._asked_again = time.monotonic() + PAUSE
+            self.__dict__.pop("_remote", None)  # with its connections
+            self.tell(f"{str(error).rstrip('.')}. Going on with the cache of this clone alone.")
 
     # -- look-up ----------------------------------------------------------------------------------------------------
     def find(self, keys: Mapping[str, Stage]) -> dict[str, list[Found]]:
@@ -69,6 +79,11 @@ class Store:
                         found[key] = far
                 for text in remote.rejected.values():
                     self.tell(f"{text} It is not used.")
+                if remote.unreadable:
+                    self.tell(
+                        f"remote {remote.url}: has folders that cannot be read with your rights, and what they hold is "
+                        "made anew. Fix: their owners run `chmod -R g+rwX` on it."
+                    )
             except CacheError as error:
                 self.lose_remote(error)
         return found
@@ -99,6 +114,8 @@ class Store:
             return set(contents)
 
         def fetch(content: Content) -> Content | None:
+            if self.offline:
+                return content
             target = self.local.object(content)
             try:
                 self.local.objects.makedirs(str(target.parent))
@@ -110,7 +127,7 @@ class Store:
             except CacheError as error:
                 self.lose_remote(error)
             except OSError as error:
-                self.tell(f"{target}: cannot be written ({error.strerror}).")
+                self.tell(f"{self.local.folder}: cannot be written ({error.strerror}).")
             return content
 
         return {content for content in remote.each(fetch, list(contents)) if content is not None}

@@ -164,12 +164,14 @@ def verify(
 @app.command()
 def gc(
     yes: bool = typer.Option(False, "--yes", help="Remove; without it, only say what would be removed."),
+    shared: bool = typer.Option(False, "--shared", help="Also in a cache that others use, who may need what goes."),
     scale: list[str] = SCALES,
 ) -> None:
     """Remove from this machine's cache what no stage of these scales, as they are now, would use."""
     from contextlib import ExitStack
 
     from scaling_collapse.cache.upkeep import drop, unneeded
+    from scaling_collapse.errors import CacheError
     from scaling_collapse.pipeline.planning import planned
     from scaling_collapse.pipeline.session import Mode
     from scaling_collapse.stages.study import read_study
@@ -181,10 +183,19 @@ def gc(
             kept += [state.record for state in plan.states.values() if state.record]
             kept += [made.record for made in plan.session.made.values()]
     store = _open_store()
+    if yes and not shared and not store.local.folder.resolve().is_relative_to(Path().resolve()):
+        raise CacheError(
+            str(store.local.folder),
+            "is shared: the results of others may be links to what this clone does not need.",
+            "add --shared if nobody else uses it, or only this commit",
+        )
     records, objects = unneeded(store, kept)
     size = sum(content.size for content in objects)
     if yes:
-        drop(store, records, objects)
+        try:
+            drop(store, records, objects)
+        except OSError as error:
+            raise CacheError(str(store.local.folder), f"cannot be cleared ({error.strerror}).") from error
     verb = "removed" if yes else "would be removed (--yes removes)"
     typer.echo(f"{store.local.folder}: {len(records)} records and {len(objects)} objects, {size / 1e6:.1f} MB, {verb}")
 

@@ -129,7 +129,14 @@ class Session:
                 return True
         notes.forget_made(self.paths.notes, stage.name)
         self.made.pop(stage.name, None)
+        self._unlink(stage)
         return False
+
+    def _unlink(self, stage: Stage) -> None:
+        """Remove links into the cache, which `dvc pull` makes of logs as well: nothing may be written through them."""
+        for path in map(self.root.joinpath, stage.files):
+            if path.is_symlink() or (path.exists() and path.stat().st_nlink > 1):
+                path.unlink()
 
     def _fetch(self, stage: Stage, key: str) -> bool:
         assert self.store is not None
