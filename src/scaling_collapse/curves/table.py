@@ -106,7 +106,8 @@ def choose_runs(frame: pd.DataFrame, runs: list[str]) -> pd.DataFrame:
     for run in runs:
         if run not in known:
             near = difflib.get_close_matches(run, known, n=1)
-            raise CurveError(run, "there is no such run in the table.", f"did you mean {near[0]}?" if near else "")
+            listed = f"use one of: {', '.join(known[:5])}{' ...' if len(known) > 5 else ''}"
+            raise CurveError(run, "there is no such run in the table.", f"did you mean {near[0]}?" if near else listed)
     return frame[frame["run"].isin(runs)]
 
 
