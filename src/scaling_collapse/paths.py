@@ -68,6 +68,11 @@ class Paths:
         """Tidy loss curves of all runs."""
         return self.results / "curves.parquet"
 
+    @property
+    def surrogate(self) -> Path:
+        """Constants of the surrogate, fitted to this scale's curves."""
+        return self.results / "surrogate.json"
+
     def figure(self, name: str, suffix: str = ".pdf") -> Path:
         """One picture, or the data beside it."""
         return self.results / "figures" / f"{name}{suffix}"

@@ -38,6 +38,6 @@ def _list() -> None:
     shown.add_column("paper")
     shown.add_column("reads", overflow="fold")
     for entry in load_figures():
-        reads = [*entry.groups, *(["all runs"] if entry.all_runs else []), *entry.published]
+        reads = [*entry.groups, *(["all runs"] if entry.all_runs else []), *entry.published, *entry.tables]
         shown.add_row(entry.name, entry.paper, ", ".join(reads) or "formulas only")
     Console().print(shown)

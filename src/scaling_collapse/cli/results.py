@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scaling_collapse.paths import Paths
 
 HEADLINE = "headline"
+TABLES = (HEADLINE, "runs", "table_11", "table_12", "back_test")
 COLLAPSED = "collapsed"
 HEADINGS = (
     "sizes",
@@ -138,6 +139,6 @@ def _show_pictures(console: Console, figures: list[FigureEntry], paths: Paths) -
         )
         for figure in figures:
             console.print(f"  {figure.paper:<{width}}  {paths.figure(figure.name, '.png')}", soft_wrap=True)
-    tables = [path for path in (paths.table(HEADLINE), paths.table("runs")) if Path(path).exists()]
+    tables = [path for path in map(paths.table, TABLES) if Path(path).exists()]
     if tables:
         console.print(f"Tables: {', '.join(map(str, tables))}", soft_wrap=True)

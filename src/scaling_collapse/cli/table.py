@@ -17,7 +17,7 @@ BRIEF = ("run_id", "tpp", "tau", "status", "final_loss_nats", "final_validation_
 
 
 def table(
-    name: str = typer.Argument(help="Table: headline or runs."),
+    name: str = typer.Argument(help="Table: headline, runs, table_11, table_12 or back_test."),
     scale: str = typer.Option("cpu", "--scale", help="Scale: smoke, cpu, paper, or a file."),
 ) -> None:
     """Compute one table and write it to results/<scale>/tables/<name>.csv."""
