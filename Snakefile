@@ -19,6 +19,7 @@ include: "workflow/rules/corpus.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/curves.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/predict.smk"
 include: "workflow/rules/figures.smk"
 
 
@@ -29,6 +30,7 @@ rule all:
         STUDY.run_files(STUDY.runs, ["run.json"]),
         [picture for name in STUDY.figures for picture in STUDY.pictures(name)],
         [str(STUDY.paths.table(name)) for name in TABLES],
+        STUDY.paths.surrogate,
 
 
 rule headline:

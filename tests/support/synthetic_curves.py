@@ -129,6 +129,14 @@ def _sweep(values: Callable[[int], dict[str, float]]) -> list[SyntheticRun]:
     return [replace(middle, tau=tau, **values(i - 2)) for i, tau in enumerate(TAUS)]  # type: ignore[arg-type]
 
 
+def _taus(size: str) -> list[SyntheticRun]:
+    return [SyntheticRun(size, 20, tau, penalty=0.006 * abs(np.log2(tau / 0.21))) for tau in (0.05, 0.1, 0.2, 0.4)]
+
+
+def _batches_of(size: str) -> list[SyntheticRun]:
+    return [SyntheticRun(size, 20, 0.025 * b, batch=b, penalty=0.006 * abs(np.log2(b / 8))) for b in (2, 4, 8, 16)]
+
+
 def _batches(tau: Callable[[int], float]) -> list[SyntheticRun]:
     return [SyntheticRun("170k", 20, tau(b), batch=b, penalty=0.006 * abs(np.log2(b / 8))) for b in (2, 4, 8, 16, 32)]
 
@@ -148,6 +156,11 @@ GROUPS: dict[str, list[SyntheticRun]] = {
     "sizes_20tpp": [SyntheticRun(size, 20, 0.2) for size in FOUR],
     "batch_sweep_fixed_weight_decay": _batches(lambda b: 0.15 * b / 8),
     "batch_sweep_fixed_tau": _batches(lambda b: 0.15),
+    "weight_decay_sweep_small": _taus("132k"),
+    "weight_decay_sweep_large": _taus("170k"),
+    "batch_sweep_small": _batches_of("132k"),
+    "batch_sweep_large": _batches_of("170k"),
+    "seed_repeats": [SyntheticRun("132k", 20, 0.2, seed=seed) for seed in (0, 1)],
     **{
         f"schedule_{word}": [SyntheticRun("170k", 80, tau, schedule) for tau in (0.026, 0.105, 0.421, 1.682)]
         for word, schedule in (("constant", "constant"), ("10x", "linear_10x"), ("linear", "linear_to_zero"))

@@ -11,6 +11,7 @@ import shutil
 import pytest
 
 from scaling_collapse.stages.study import RUN_FILES, Study, read_study
+from scaling_collapse.tables.registry import TABLES
 from tests.docs.pages import BY_WAY, Command
 from tests.workflow.throwaway import Repository, stages_of
 
@@ -27,7 +28,8 @@ def study(finished: Repository) -> Study:
 def test_every_output_is_there(finished: Repository, study: Study) -> None:
     expected = study.corpus_files() + study.run_files(study.runs, RUN_FILES) + study.group_curves(study.groups)
     expected += [picture for name in study.figures for picture in study.pictures(name)]
-    expected += [str(study.paths.table(name)) for name in ("headline", "runs")] + [str(study.paths.curves)]
+    expected += [str(study.paths.table(name)) for name in TABLES]
+    expected += [str(study.paths.curves), str(study.paths.surrogate)]
     missing = [name for name in expected if not (finished.root / name).stat().st_size]
     unused = {name for name in missing if "/curves/" in name}  # groups that no figure reads
     assert set(missing) == unused

@@ -1,7 +1,7 @@
-"""One rule for each entry of config/figures.yaml, under the entry's name: `snakemake fig_06_celerity_collapse`. The
-headline's name belongs to the target that makes its picture and its numbers.
+"""One rule for each entry of config/figures.yaml, under the entry's name: `snakemake fig_06_celerity_collapse`. Where a
+table has the same name (headline, back_test), that belongs to the target that makes picture and numbers.
 
-Inputs:  curves of the figure's run groups (or of all runs), published tables it names
+Inputs:  curves of the figure's run groups (or of all runs), published tables and tables of the scale that it names
 Outputs: results/<scale>/figures/<name>.pdf, .png and .parquet (the data that it shows)
 Steps:   normalise the curves, measure, draw
 """
@@ -10,7 +10,7 @@ for name, figure in STUDY.figures.items():
 
     rule:
         name:
-            name if name != HEADLINE else f"draw_{name}"
+            name if name not in TABLES else f"draw_{name}"
         input:
             STUDY.figure_inputs(name),
         output:

@@ -1,14 +1,21 @@
 """Numbers.
 
-Inputs:  results/<scale>/curves/<group>.parquet of the headline's families; results/<scale>/runs/<run_id>/run.json
+Inputs:  results/<scale>/curves/<group>.parquet of families and sweeps, results/<scale>/curves.parquet;
+         results/<scale>/runs/<run_id>/run.json
 Outputs: results/<scale>/tables/<name>.csv
-Steps:   measure how far the curves of each family lie apart; list every run with its settings and final losses
+Steps:   measure how far the curves of each family lie apart; list every run with its settings and final losses; fit the
+         surrogate to one size and test it on the others, whole and without its parts; predict finished runs from parts
 """
+
+from scaling_collapse.tables.groups import BACK_TEST
 
 # Each table with the files that it is computed from.
 TABLES = {
     "headline": STUDY.group_curves(STUDY.figures[HEADLINE].groups),
     "runs": STUDY.run_files(STUDY.trainable, ["run.json"]),
+    "table_11": [str(STUDY.paths.curves)],
+    "table_12": [str(STUDY.paths.curves)],
+    "back_test": STUDY.group_curves(BACK_TEST),
 }
 
 for table, files in TABLES.items():

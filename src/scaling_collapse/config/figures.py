@@ -14,14 +14,15 @@ from scaling_collapse.config.yaml_file import read_yaml
 from scaling_collapse.errors import ConfigError
 from scaling_collapse.paths import Paths
 
-Category = Literal["Collapse", "Curve shape", "Hyperparameters", "Schedules", "Compute efficiency"]
+Category = Literal["Collapse", "Curve shape", "Hyperparameters", "Schedules", "Prediction", "Compute efficiency"]
 
 
 class FigureEntry(Block):
     """One figure. Its name is also that of its module, its caption and its rule."""
 
     name: str = Field(
-        pattern=r"^(fig_\d{2}_[a-z0-9_]+|headline)$", description="Name, e.g. fig_06_celerity_collapse, or headline"
+        pattern=r"^(fig_\d{2}_[a-z0-9_]+|headline|back_test)$",
+        description="Name, e.g. fig_06_celerity_collapse, or one of ours: headline, back_test",
     )
     title: str = Field(min_length=1, description="What it shows, in a few words")
     paper: str = Field(min_length=1, description="Figure of the paper that it reproduces, e.g. Fig 6 left, middle")
@@ -29,15 +30,16 @@ class FigureEntry(Block):
     groups: tuple[str, ...] = Field((), description="Run groups whose curves it reads")
     all_runs: bool = Field(False, description="It reads the curves of all runs of the scale")
     published: tuple[str, ...] = Field((), description="Tables of data/published that it reads, e.g. models.csv")
+    tables: tuple[str, ...] = Field((), description="Tables of the scale that it reads, e.g. back_test")
     analytic: bool = Field(False, description="It is drawn from formulas alone, without any run")
 
     @model_validator(mode="after")
     def _has_a_source(self) -> Self:
-        reads = bool(self.groups or self.all_runs or self.published)
+        reads = bool(self.groups or self.all_runs or self.published or self.tables)
         if self.analytic and reads:
-            raise ValueError("an analytic figure reads nothing; drop groups, all_runs and published, or analytic")
+            raise ValueError("an analytic figure reads nothing; drop groups, all_runs, published, tables or analytic")
         if not (self.analytic or reads):
-            raise ValueError("it reads nothing; name its groups, set all_runs, or say analytic: true")
+            raise ValueError("it reads nothing; name its groups or tables, set all_runs, or say analytic: true")
         return self
 
     @model_validator(mode="after")

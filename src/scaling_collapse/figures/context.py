@@ -25,7 +25,7 @@ class FigureContext:
     """Settings of one drawing.
 
     `scale` is its name, `width` the figure's in inches, `sequence_length` [tokens] that of the scale's models (None
-    where they differ), `tables` the published tables by file name.
+    where they differ), `tables` the published tables by file name and the scale's own by name.
     """
 
     entry: FigureEntry
@@ -45,8 +45,8 @@ class FigureContext:
         return normalisation_of(self.analysis, split, self.sequence_length)
 
     def table(self, name: str) -> pd.DataFrame:
-        """Return a published table. Raises FigureError unless config/figures.yaml lists it for this figure."""
+        """Return a table by its name. Raises FigureError unless config/figures.yaml lists it for this figure."""
         if name not in self.tables:
-            fix = "add it to published in config/figures.yaml"
-            raise FigureError(f"figure {self.entry.name}", f"{name} is not among its published tables.", fix)
+            fix = "add it to published or tables in config/figures.yaml"
+            raise FigureError(f"figure {self.entry.name}", f"{name} is not among its tables.", fix)
         return self.tables[name]

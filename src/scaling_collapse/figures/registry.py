@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Draw = Callable[[dict[str, pd.DataFrame], FigureContext], tuple[Figure, pd.DataFrame]]
 
 #: What a module that draws a figure is called; others are shared.
-NAME = re.compile(r"fig_\d{2}_[a-z0-9_]+|headline")
+NAME = re.compile(r"fig_\d{2}_[a-z0-9_]+|headline|back_test")
 
 
 def figure_modules() -> list[str]:

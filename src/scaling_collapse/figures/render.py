@@ -49,7 +49,7 @@ def render(name: str, scale: str | Path, root: Path = Path(), key: str = "") -> 
 
 
 def _notice(entry: FigureEntry, settings: Scale) -> str:
-    reads_runs = bool(entry.groups or entry.all_runs)
+    reads_runs = bool(entry.groups or entry.all_runs or entry.tables)
     return NOTICE.format(name=settings.name) if reads_runs and not settings.claims else ""
 
 
@@ -71,12 +71,13 @@ def _read_groups(entry: FigureEntry, paths: Paths) -> dict[str, pd.DataFrame]:
 
 
 def _read_tables(entry: FigureEntry, paths: Paths) -> dict[str, pd.DataFrame]:
-    """Return the published tables that the figure reads. Raises FigureError where one is missing or garbled."""
+    """Return the tables that the figure reads. Raises FigureError where one is missing or garbled."""
+    files = {name: (paths.published / name, f"git checkout {paths.published / name}") for name in entry.published}
+    files |= {name: (paths.table(name), f"collapse table {name} --scale {paths.scale}") for name in entry.tables}
     tables = {}
-    for name in entry.published:
-        path = paths.published / name
+    for name, (path, fix) in files.items():
         try:
             tables[name] = pd.read_csv(path)
         except (OSError, ValueError) as error:
-            raise FigureError(str(path), f"cannot be read ({error}).", f"git checkout {path}") from error
+            raise FigureError(str(path), f"cannot be read ({error}).", fix) from error
     return tables

@@ -19,6 +19,9 @@ from scaling_collapse.stages.study import HEADLINE, Study
 
 SNAKEFILE = "Snakefile"
 
+#: Rules that can be asked for by name, beside figures.
+RULES = (HEADLINE, "all", "back_test", "build_corpus", "fit_surrogate")
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -44,7 +47,7 @@ def target_files(study: Study, target: str | None) -> list[str]:
 
     Raises ConfigError for a name that is none of these.
     """
-    if target is None or target in ("all", HEADLINE, "build_corpus") or "/" in target:
+    if target is None or target in RULES or "/" in target:
         return [target] if target else []
     if target in study.runs:
         return study.run_files([target], ["run.json"])
@@ -52,7 +55,7 @@ def target_files(study: Study, target: str | None) -> list[str]:
         return study.group_curves([target])
     if target in study.figures:
         return study.pictures(target)
-    names = [HEADLINE, "all", "build_corpus", *study.figures, *study.groups, *study.runs]
+    names = [*RULES, *study.figures, *study.groups, *study.runs]
     raise ConfigError(
         target, f"is no run, group, figure, rule or file of the scale {study.paths.scale}.", did_you_mean(target, names)
     )

@@ -110,11 +110,11 @@ class Study:
         return [str(self.paths.group_curves(group)) for group in groups]
 
     def figure_inputs(self, name: str) -> list[str]:
-        """What a figure is drawn from: curves of its groups or of all runs, and published tables."""
+        """What a figure is drawn from: curves of its groups, of all runs, published tables, tables of the scale."""
         figure = self.figures[name]
-        curves = [str(self.paths.curves)] if figure.all_runs else self.group_curves(figure.groups)
+        curves = self.group_curves(figure.groups) + ([str(self.paths.curves)] if figure.all_runs else [])
         published = [str(self.paths.published / table) for table in figure.published]
-        return curves + published
+        return curves + published + [str(self.paths.table(table)) for table in figure.tables]
 
     def figure_settings(self) -> str:
         """Settings of the scale that every figure and table depends on, as JSON."""

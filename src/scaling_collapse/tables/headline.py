@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 
 COLLAPSED = "collapsed"
 
-#: Families of the headline and the run group of each.
-FAMILIES = {
-    COLLAPSED: "celerity_20tpp",
-    "fixed_weight_decay": "fixed_weight_decay",
-    "equal_tokens": "equal_tokens",
-}
-
 
 def headline(
     curves: Mapping[str, pd.DataFrame], analysis: Analysis, sequence_length: int | None = None

@@ -28,7 +28,9 @@ def load(tmp_path: Path, text: str) -> None:
 def test_the_list_is_sound_and_follows_the_paper() -> None:
     names = [figure.name for figure in load_figures(REPOSITORY)]
     assert names[0] == "headline"
-    assert names[1:] == sorted(names[1:])
+    assert names[-1] == "back_test"
+    assert names[1:-1] == sorted(names[1:-1])
+    assert all(name.startswith("fig_") for name in names[1:-1])
 
 
 def test_a_good_file_is_read(tmp_path: Path) -> None:

@@ -1,0 +1,15 @@
+"""Fig 09: what it costs to stop a sweep early and keep one run, chosen by each of three rules."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from scaling_collapse.figures.context import FigureContext
+from scaling_collapse.figures.early_stopping import draw_costs
+from scaling_collapse.figures.sweeps import WEIGHT_DECAY
+
+
+def draw(curves: dict[str, pd.DataFrame], context: FigureContext) -> tuple[Figure, pd.DataFrame]:
+    """Return what the rules cost against the stop point for two sweeps of the weight decay, and the numbers drawn."""
+    return draw_costs(WEIGHT_DECAY, "tau", curves, context)
