@@ -36,6 +36,10 @@ class CurveError(ProjectError):
     """A loss curve cannot be used for what was asked of it."""
 
 
+class LogError(ProjectError):
+    """A training log of another tool cannot be read, or holds no losses that could be recognised."""
+
+
 class FigureError(ProjectError):
     """A figure or table lacks the data that it shows."""
 

@@ -23,6 +23,10 @@ TARGETS = {"all", "headline"}  # a rule that only names what to make is no stage
 SAID_TWICE = ("CalledProcessError in file", "Exiting because a job execution failed")  # failure() says it better
 REDIRECTION = re.compile(r"\s+(2>&1|>).*", re.DOTALL)  # where a stage's words go; not to be pasted
 WORTH_SAYING = ("Cache: ", "Nothing to be done", "Unlocked", "Terminating processes", "Will exit after finishing")
+FORCED = (
+    "Forced execution"  # what Snakemake calls a stage that our cache found out of date, as well as one that -f names
+)
+OUT_OF_DATE = "it was never made with these settings, code, packages and inputs (`collapse why`), or you force it"
 LOG_TAIL = 5  # last lines of a failed stage's log that are shown
 
 
@@ -41,7 +45,7 @@ def duration(seconds: float) -> str:
 def shorten(reason: str) -> str:
     """Name the first of many files: "Missing output files: a.csv and 3 more; Params have changed"."""
     parts = []
-    for part in reason.split("; "):
+    for part in reason.replace(FORCED, OUT_OF_DATE).split("; "):
         head, _, files = part.partition(": ")
         first, *more = sorted(files.split(", "))
         parts.append(f"{head}: {first} and {len(more)} more" if more else part)

@@ -26,6 +26,7 @@ ORDER = [
     {"plan"},
     {"train"},
     {"curves"},
+    {"logs"},
     {"surrogate"},
     {"predict"},
     {"figures", "tables"},

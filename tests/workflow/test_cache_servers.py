@@ -156,9 +156,6 @@ def reads_only(clone: Clone, arguments: str, environment: dict[str, str]) -> Non
     assert (made.code, made.ran) == (0, {CORPUS}), made.said
     assert "Kept on this machine only: 1 stage" in made.said
     assert "Not pushed" not in made.said
-    clone.remove("results")
-    again = corpus(clone, **environment)
-    assert (again.code, again.ran, again.restored) == (0, set(), 1), again.said
 
 
 def breaking(clone: Clone, tmp_path: Path, script: str) -> dict[str, str]:
@@ -197,7 +194,6 @@ def test_what_a_dead_server_misses_is_pushed_by_the_next_run(clone: Clone, ssh: 
     again = corpus(clone, **ssh.environment)
     assert (again.code, again.ran) == (0, set())
     assert "Pushed to the remote: 1 stage" in again.said
-    assert clone.run("collapse cache push", **ssh.environment).stdout.splitlines()[-1] == "pushed: 0 stages"
     shutil.rmtree(ssh.remote / "runs")
     assert clone.run("collapse cache push", **ssh.environment).stdout.splitlines()[-1] == "pushed: 1 stage"
 
@@ -303,8 +299,6 @@ def test_a_shared_folder_as_remote(group: Lab) -> None:
     before = state_of(group.folder / "remote")
     alice = group.desk("alice", "alice-remote", config=False)
     assert alice.run(f"collapse cache init --remote {group.folder}/remote").returncode == 0
-    restored = alice.corpus()
-    assert (restored.code, restored.ran, restored.restored) == (0, set(), 1), restored.said
     alice.edit(new="tokens: 2300000")
     made = alice.corpus()
     assert "Pushed to the remote: 1 stage" in made.said, "also into folders that Bob has made"
@@ -312,9 +306,9 @@ def test_a_shared_folder_as_remote(group: Lab) -> None:
     guest = group.desk("guest", "guest", config=False)
     told = guest.run(f"collapse cache init --remote {group.folder}/remote")
     assert "not writable for you" in told.stdout, told.stderr
-    guest.edit(new="tokens: 2300000")
-    assert guest.corpus().restored == 1
-    guest.edit("tokens: 2300000", "tokens: 2400000")
+    restored = guest.corpus()
+    assert (restored.code, restored.ran, restored.restored) == (0, set(), 1), restored.said
+    guest.edit(new="tokens: 2400000")
     alone = guest.corpus()
     assert (alone.code, alone.ran) == (0, {CORPUS})
     assert "Kept on this machine only: 1 stage" in alone.said

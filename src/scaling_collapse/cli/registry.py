@@ -34,6 +34,7 @@ COMMANDS: dict[str, Entry] = {
     "fit": Entry("fit:fit", "Fit the surrogate of the universal curve to finished runs."),
     "predict": Entry("predict:predict", "Predict final losses from parts of curves."),
     "advise": Entry("advise:advise", "Say which runs of a sweep can stop now."),
+    "import": Entry("import_logs:import_logs", "Read training logs of other tools into a table of curves."),
     "figure": Entry("figure:figure", "Draw one figure from the curves."),
     "table": Entry("table:table", "Compute one table from the curves."),
     "results": Entry("results:results", "Show the headline numbers and where the pictures are."),

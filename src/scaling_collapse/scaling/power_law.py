@@ -59,9 +59,11 @@ def fit_power_law_with_offset(x: ArrayLike, y: ArrayLike) -> PowerLawFit:
 
     For a given b the best E and A are linear least squares, so only b is searched: over a grid that covers every
     plausible value, then by zooming in. There is no start to depend on. Raises ConfigError for fewer than three
-    different x, or values that are not positive and finite.
+    different x, values that are not positive and finite, or all the same.
     """
     xs, ys = _checked(x, y, least=3)
+    if np.ptp(ys) == 0:
+        raise ConfigError("power law", f"all {len(ys)} values are {ys[0]:g}, so nothing falls.", "give other values")
     centre = float(np.exp(np.log(xs).mean()))  # decouples A from b
     exponents = EXPONENTS
     for _ in range(6):

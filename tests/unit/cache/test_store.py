@@ -326,3 +326,12 @@ def test_what_no_stage_uses_is_collected(a: Clone) -> None:
     drop(store, records, objects)
     assert found(store, new) == [Found(new, Where.LOCAL)]
     assert unneeded(store, [new]) == ([], [])
+
+
+def test_a_remote_that_failed_is_asked_again_after_a_while(a: Clone, b: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+    record, store = published(a), b.store
+    store.lose_remote(CacheError("remote", "was away"))
+    assert store.remote is None
+    assert found(store, record) == []
+    monkeypatch.setattr("scaling_collapse.cache.store.time.monotonic", lambda: 1e12)
+    assert found(store, record) == [Found(record, Where.REMOTE)]

@@ -98,3 +98,8 @@ def test_too_few_points():
         bootstrap_interval([1, 10], [2, 1])
     with pytest.raises(ConfigError, match="level"):
         bootstrap_interval(X, X, level=1.5)
+
+
+def test_equal_values_are_no_law_with_an_offset() -> None:
+    with pytest.raises(ConfigError, match="nothing falls"):
+        fit_power_law_with_offset([1.0, 2.0, 4.0], [3.0, 3.0, 3.0])
