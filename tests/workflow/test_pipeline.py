@@ -50,7 +50,10 @@ def test_the_longest_training_starts_first(finished: Repository, study: Study) -
     order = [line.partition("] Train ")[2] for line in log.splitlines() if "] Train " in line and ": " not in line]
     flops = [study.runs[run_id].flops for run_id in order]
     assert len(order) == len(study.runs)
-    assert flops == sorted(flops, reverse=True)
+    waiting = sorted(flops, reverse=True)
+    for started in flops:
+        assert started in waiting[:2], "on two cores two start at once, and either may be told first"
+        waiting.remove(started)
 
 
 def test_a_second_run_has_nothing_to_do(finished: Repository) -> None:

@@ -47,6 +47,7 @@ class Session:
         self.states: dict[str, State] = {}
         self.store = self._open_store()
         self.pusher = Pusher(self.store, self.paths.pushes) if self.store and self.mode is Mode.ON else None
+        self._unkept = 0  # stages that are done, and could not be put into the cache
         self._begun: dict[str, dict[str, Content]] = {}  # content of inputs when a job began
 
     def _open_store(self) -> Store | None:
@@ -174,7 +175,9 @@ class Session:
             try:
                 self._save(self.store, stage, record)
             except (CacheError, OSError) as error:
-                self.warn(f"{stage.title}: done, but not in the cache ({error}).")
+                self._unkept += 1
+                if self._unkept == 1:  # what is wrong with the first is wrong with all; their number is told at the end
+                    self.warn(f"{stage.title}: done, but not in the cache ({error}).")
 
     def _save(self, store: Store, stage: Stage, record: Record) -> None:
         """Save a record, or take over what somebody else has published meanwhile, so that all go on from the same."""
@@ -196,6 +199,8 @@ class Session:
     # -- after the run ----------------------------------------------------------------------------------------------
     def close(self) -> None:
         """Wait for pushes and tell how they went."""
+        if self._unkept > 1:
+            self.warn(f"Done, but not in the cache: {count(self._unkept)}.")
         if self.pusher:
             result = self.pusher.finish()
             if result.records:
