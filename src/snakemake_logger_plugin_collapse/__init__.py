@@ -19,7 +19,7 @@ from rich.markup import escape
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-TARGETS = {"all", "headline"}  # a rule that only names what to make is no stage
+TARGETS = {"all", "back_test", "headline"}  # a rule that only names what to make is no stage
 SAID_TWICE = ("CalledProcessError in file", "Exiting because a job execution failed")  # failure() says it better
 REDIRECTION = re.compile(r"\s+(2>&1|>).*", re.DOTALL)  # where a stage's words go; not to be pasted
 WORTH_SAYING = ("Cache: ", "Nothing to be done", "Unlocked", "Terminating processes", "Will exit after finishing")
