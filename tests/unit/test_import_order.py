@@ -16,7 +16,7 @@ PACKAGE = Path(scaling_collapse.__file__).parent
 # Left never imports right of it; rooms of equal rank do not import each other.
 ORDER = [
     {"errors"},
-    {"paths"},
+    {"file_lock", "paths", "whole_file"},
     {"identity"},
     {"config"},
     {"scaling"},

@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from scaling_collapse.cache.files import appearing
 from scaling_collapse.cache.records import Dumper, Loader, is_record
 from scaling_collapse.identity.stage import Record
+from scaling_collapse.whole_file import appearing
 
 HEADER = "# Written at the end of each run of the pipeline: the stages that are here or in the cache.\n"
 

@@ -1,13 +1,10 @@
-"""Files that appear whole and verified, or not at all."""
+"""Copies of and links to objects, verified."""
 
 from __future__ import annotations
 
 import errno
-import os
 import shutil
-import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from pathlib import Path
 
 from scaling_collapse.errors import DamagedError
@@ -15,18 +12,6 @@ from scaling_collapse.identity.hashing import Content, content_of
 
 READ_ONLY = 0o444
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a disk says that has no place
-
-
-@contextmanager
-def appearing(target: Path) -> Iterator[Path]:
-    """Give a name to write to, beside `target`; move it there when the block ends well, else remove it."""
-    partial = target.with_name(f".{uuid.uuid4().hex[:12]}.part")
-    try:
-        yield partial
-        os.replace(partial, target)
-    finally:
-        with suppress(OSError):
-            partial.unlink()
 
 
 def place(source: Path, partial: Path, content: Content, links: Sequence[str] = ("reflink", "copy")) -> None:

@@ -8,11 +8,12 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from scaling_collapse.cache.files import READ_ONLY, appearing, place
+from scaling_collapse.cache.files import READ_ONLY, place
 from scaling_collapse.cache.records import NAME, read_record, write_record
 from scaling_collapse.errors import CacheError, DamagedError
 from scaling_collapse.identity.hashing import Content, content_of
 from scaling_collapse.identity.stage import Record, contents_of, key_of, value_of
+from scaling_collapse.whole_file import appearing
 
 
 class LocalCache:
@@ -41,18 +42,25 @@ class LocalCache:
     def names(self, key: str) -> list[str]:
         """Names of the records under a key, in the order in which everybody prefers them."""
         try:
-            return sorted(name for name in os.listdir(self.runs / key[:2] / key) if NAME.fullmatch(name))
+            return sorted(name for name in os.listdir(self.record_folder(key)) if NAME.fullmatch(name))
         except OSError:
             return []
 
+    def record_folder(self, key: str) -> Path:
+        """Where the records of a key lie."""
+        return self.runs / key[:2] / key
+
+    def record_file(self, key: str, value: str) -> Path:
+        """Where a record lies, or would."""
+        return self.record_folder(key) / value
+
     def record(self, key: str, value: str) -> Record:
         """Read a record. Raises DamagedError for a damaged or hostile one, after it was dropped."""
-        path = self.runs / key[:2] / key / value
+        path = self.record_file(key, value)
         try:
             return read_record(path.read_bytes(), key, value)
         except DamagedError:
-            with suppress(OSError):
-                path.unlink()
+            self.drop_record(key, value)
             raise
         except OSError as error:
             raise CacheError(str(path), f"cannot be read ({error.strerror}).") from error
@@ -70,7 +78,7 @@ class LocalCache:
     def add_record(self, record: Record) -> tuple[str, str]:
         """Write a record, whose objects are here, and return its key and value. Raises OSError."""
         key, value = key_of(record), value_of(record)
-        target = self.runs / key[:2] / key / value
+        target = self.record_file(key, value)
         if target.exists():
             return key, value
         self.objects.makedirs(str(target.parent))
@@ -78,6 +86,11 @@ class LocalCache:
             partial.write_bytes(write_record(record))
             partial.chmod(READ_ONLY)
         return key, value
+
+    def drop_record(self, key: str, value: str) -> None:
+        """Remove a record that is damaged, or replaced."""
+        with suppress(OSError):
+            self.record_file(key, value).unlink()
 
     def drop_object(self, content: Content) -> None:
         """Remove a damaged object."""

@@ -9,10 +9,10 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from scaling_collapse.cache.files import appearing
 from scaling_collapse.identity.hashing import Content, Hashes, Stamp
 from scaling_collapse.identity.resolve import Made
 from scaling_collapse.identity.stage import Record, key_of
+from scaling_collapse.whole_file import appearing
 
 
 def read_made(folder: Path) -> dict[str, Made]:

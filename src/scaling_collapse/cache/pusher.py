@@ -82,7 +82,7 @@ class Pusher:
                 self.result.bytes += self.store.publish(key, value, replace)
             except DamagedError as error:
                 self.result.failed[key] = str(error)
-                break
+                return
             except (CacheError, OSError) as error:
                 if is_refusal(error):
                     self.result.refused += 1

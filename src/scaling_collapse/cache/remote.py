@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 
 from scaling_collapse.cache import sftp
 from scaling_collapse.cache.connection import Connection, is_refusal, reason
-from scaling_collapse.cache.files import FULL, READ_ONLY, appearing
+from scaling_collapse.cache.files import FULL, READ_ONLY
 from scaling_collapse.cache.records import LARGEST_RECORD, NAME, read_record
 from scaling_collapse.cache.repository import open_repository, remote_name, remote_url
 from scaling_collapse.errors import CacheError, DamagedError
 from scaling_collapse.identity.hashing import Content, content_of
 from scaling_collapse.identity.stage import Record
+from scaling_collapse.whole_file import appearing
 
 #: Requests at once: enough to hide the way to a server, few enough for its limit of sessions.
 WORKERS = 8

@@ -186,7 +186,7 @@ class Store:
         if replace:
             for name in self.local.names(key):
                 if name != value:
-                    (self.local.runs / key[:2] / key / name).unlink(missing_ok=True)
+                    self.local.record_file(key, name).unlink(missing_ok=True)
         if self.local.links[0] in ("symlink", "hardlink"):
             self.local.check_out(self.root, {path: contents[path] for path in stage.outputs}, stage.outputs)
         return key, value
@@ -212,7 +212,7 @@ class Store:
         sent = list(contents - (remote.has(contents) - self.damaged))
         remote.each(lambda content: remote.send(self.local.object(content), content), sent)
         self.damaged.difference_update(sent)
-        remote.send_record(self.local.runs / key[:2] / key / value, key, value)
+        remote.send_record(self.local.record_file(key, value), key, value)
         if replace:
             for other in remote.records(key):
                 if (name := value_of(other)) != value:

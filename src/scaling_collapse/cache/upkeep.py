@@ -26,19 +26,13 @@ class Place:
     bytes: int
 
 
-def local_place(store: Store, records: Iterable[Record]) -> Place:
-    """Return how much of some records is on this machine."""
-    return _place(records, store.local.has)
+def objects_of(records: Iterable[Record]) -> list[Content]:
+    """Return the objects of some records, each once, in an order of its own."""
+    return sorted({c for record in records for c in contents_of(record).values()}, key=lambda c: c.md5)
 
 
-def remote_place(remote: Remote, records: Collection[Record]) -> Place:
-    """Return how much of some records is at the remote. Raises CacheError."""
-    wanted = sorted({c for record in records for c in contents_of(record).values()}, key=lambda c: c.md5)
-    there = remote.has(wanted)
-    return _place(records, lambda content: content in there)
-
-
-def _place(records: Iterable[Record], has: Callable[[Content], bool]) -> Place:
+def place_of(records: Iterable[Record], has: Callable[[Content], bool]) -> Place:
+    """Return how much of some records is where `has` looks for objects."""
     whole, partly, seen = 0, 0, set[Content]()
     for record in records:
         contents = set(contents_of(record).values())
@@ -65,12 +59,12 @@ def verify_local(store: Store) -> tuple[int, list[str]]:
     return len(objects), names
 
 
-def verify_remote(store: Store, remote: Remote) -> tuple[int, list[str]]:
+def verify_remote(remote: Remote) -> tuple[int, list[str]]:
     """Download and check every object that the remote's records name; drop and name the damaged. Raises CacheError."""
     remote.rejected.clear()
     keys = sorted({key for key, _ in remote.all_records()})
     records = [record for found in remote.records_of(keys).values() for record in found]
-    wanted = sorted({c for record in records for c in contents_of(record).values()}, key=lambda c: c.md5)
+    wanted = objects_of(records)
     bad: list[str] = []
     with TemporaryDirectory() as folder:
 
@@ -105,7 +99,7 @@ def unneeded(store: Store, kept: Collection[Record]) -> tuple[list[tuple[str, st
 def drop(store: Store, records: Iterable[tuple[str, str]], objects: Iterable[Content]) -> None:
     """Remove records, then the objects that they named."""
     for key, value in records:
-        (store.local.runs / key[:2] / key / value).unlink(missing_ok=True)
+        store.local.record_file(key, value).unlink(missing_ok=True)
     for content in objects:
         store.local.drop_object(content)
 

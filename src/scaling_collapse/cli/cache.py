@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from scaling_collapse.cli.looking import SCALE, looked_at, warn
+
 if TYPE_CHECKING:
     from scaling_collapse.cache.store import Store
+    from scaling_collapse.identity.hashing import Content
     from scaling_collapse.identity.resolve import State
 
 app = typer.Typer(no_args_is_help=True, help="Set up, inspect and look after the cache of stages that a lab shares.")
 SHARED = typer.Option(None, help="One cache directory for all users of this machine or NFS.")
 OPTIONS = typer.Option([], "--option", help="Option of DVC's remote, name=value, e.g. endpointurl=..., port=...")
 SCALES = typer.Option(["smoke", "cpu", "paper"], "--scale", help="Scales whose stages are kept.")
-SCALE = typer.Option("cpu", "--scale", help="Scale: smoke, cpu, paper, or a file.")
 
 
 @app.command()
@@ -46,12 +48,17 @@ def status(scale: str = SCALE) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from scaling_collapse.pipeline.planning import planned
-    from scaling_collapse.pipeline.session import Mode
-    from scaling_collapse.stages.study import read_study
+    from scaling_collapse.cache.upkeep import objects_of
+    from scaling_collapse.errors import CacheError
 
-    with planned(read_study(scale), [], Mode.ON, _warn) as plan:
+    with looked_at(scale) as (_, plan):
         store = _require(plan.session.store)
+        there: set[Content] | None = None
+        if remote := store.remote:
+            try:
+                there = remote.has(objects_of(state.record for state in plan.states.values() if state.record))
+            except CacheError as error:
+                store.lose_remote(error)
         table = Table(box=None)
         table.add_column("stages")
         for heading in ("all", "in place", "cached here", "MB", "at remote", "MB", "partly", "missing"):
@@ -60,7 +67,7 @@ def status(scale: str = SCALE) -> None:
         for state in plan.states.values():
             kinds.setdefault(_kind(state.stage.rule), []).append(state)
         for kind, states in {**kinds, "all": list(plan.states.values())}.items():
-            table.add_row(kind, *_counts(store, states))
+            table.add_row(kind, *_counts(store, there, states))
         console = Console(highlight=False)
         console.width = max(console.width, 100)  # a pipe has no width of its own
         console.print(table)
@@ -69,18 +76,13 @@ def status(scale: str = SCALE) -> None:
         console.print("partly: some files are there and some not, or of the wrong size. Hashes: collapse cache verify")
 
 
-def _counts(store: Store, states: Sequence[State]) -> list[str]:
+def _counts(store: Store, at_remote: set[Content] | None, states: Sequence[State]) -> list[str]:
     """How many stages there are, in their place, whole in the cache and at the remote, in part, and nowhere."""
-    from scaling_collapse.cache.upkeep import local_place, remote_place
-    from scaling_collapse.errors import CacheError
+    from scaling_collapse.cache.upkeep import place_of
 
     records = [state.record for state in states if state.record]
-    here, there = local_place(store, records), None
-    if remote := store.remote:
-        try:
-            there = remote_place(remote, records)
-        except CacheError as error:
-            store.lose_remote(error)
+    here = place_of(records, store.local.has)
+    there = None if at_remote is None else place_of(records, at_remote.__contains__)
     return [
         str(len(states)),
         str(sum(state.where == "here" for state in states)),
@@ -100,15 +102,9 @@ def pull(
     """Restore the outputs of a target, and nothing else, from this machine's cache or the remote. Nothing runs."""
     from scaling_collapse.errors import CacheError
     from scaling_collapse.pipeline.lock import sole_pipeline
-    from scaling_collapse.pipeline.planning import planned, target_files
-    from scaling_collapse.pipeline.session import Mode, count
-    from scaling_collapse.stages.study import read_study
+    from scaling_collapse.pipeline.session import count
 
-    study = read_study(scale)
-    with (
-        planned(study, target_files(study, target or None), Mode.READ, _warn) as plan,
-        sole_pipeline(plan.session.paths.lock),
-    ):
+    with looked_at(scale, target) as (_, plan), sole_pipeline(plan.session.paths.lock):
         _require(plan.session.store)
         plan.session.tell = typer.echo
         states = plan.session.restore(plan.graph, plan.targets, run=False)
@@ -116,8 +112,8 @@ def pull(
         missing = [stage for stage in plan.targets if states[stage.name].where != "here"]
         typer.echo(f"in place: {count(len(plan.targets) - len(missing))} of {len(plan.targets)}")
         if missing:
-            first = missing[0]
-            raise CacheError(first.title, f"and {len(missing) - 1} more are not cached.", "snakemake makes them")
+            more = f"and {len(missing) - 1} more are" if len(missing) > 1 else "is"
+            raise CacheError(missing[0].title, f"{more} not cached.", "snakemake makes what is not")
 
 
 @app.command()
@@ -152,7 +148,7 @@ def verify(
         far = store.remote
         if far is None:
             raise CacheError("remote", "there is none, or it does not answer.", "collapse cache init --remote URL")
-        number, more = verify_remote(store, far)
+        number, more = verify_remote(far)
         typer.echo(f"{far.url}: {number} objects read, {len(more)} damaged")
         bad += more
     for name in bad:
@@ -168,18 +164,12 @@ def gc(
     scale: list[str] = SCALES,
 ) -> None:
     """Remove from this machine's cache what no stage of these scales, as they are now, would use."""
-    from contextlib import ExitStack
-
     from scaling_collapse.cache.upkeep import drop, unneeded
     from scaling_collapse.errors import CacheError
-    from scaling_collapse.pipeline.planning import planned
-    from scaling_collapse.pipeline.session import Mode
-    from scaling_collapse.stages.study import read_study
 
     kept = []
     for name in scale:
-        with ExitStack() as planning:
-            plan = planning.enter_context(planned(read_study(name), [], Mode.LOCAL, _warn))
+        with looked_at(name, cache="local") as (_, plan):
             kept += [state.record for state in plan.states.values() if state.record]
             kept += [made.record for made in plan.session.made.values()]
     store = _open_store()
@@ -200,10 +190,6 @@ def gc(
     typer.echo(f"{store.local.folder}: {len(records)} records and {len(objects)} objects, {size / 1e6:.1f} MB, {verb}")
 
 
-def _warn(text: str) -> None:
-    typer.secho(f"warning: {text}", fg="yellow", err=True)
-
-
 def _kind(rule: str) -> str:
     """Name many rules that each make one figure or table by what they make."""
     if rule.startswith(("fig_", "draw_")):
@@ -215,7 +201,7 @@ def _open_store() -> Store:
     from scaling_collapse.cache.repository import is_repository
     from scaling_collapse.cache.store import Store
 
-    return _require(Store(Path(), _warn) if is_repository(Path()) else None)
+    return _require(Store(Path(), warn) if is_repository(Path()) else None)
 
 
 def _require(store: Store | None) -> Store:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from scaling_collapse.cli.looking import CACHE, SCALE, TARGET, looked_at
+
 if TYPE_CHECKING:
     from scaling_collapse.config.scale import Scale
     from scaling_collapse.pipeline.planning import Plan
@@ -24,26 +26,20 @@ WHERE = ("here", "local", "remote", "run", "unknown")
 
 
 def plan(
-    target: str = typer.Argument("", help="Run, group, figure, rule or file; default: everything of the scale."),
-    scale: str = typer.Option("cpu", help="Scale: a name in config/scale, or a YAML file."),
+    target: str = TARGET,
+    scale: str = SCALE,
     group: str | None = typer.Option(None, help="Only the runs of this group."),
-    cache: str = typer.Option("on", help="on, or local: do not ask the remote."),
+    cache: str = CACHE,
     as_json: bool = typer.Option(False, "--json", help="One JSON list with an object for each run."),
     as_csv: bool = typer.Option(False, "--csv", help="Comma-separated values with a header."),
 ) -> None:
     """List all training runs with N, D, TPP, B, tau, lambda, learning rate, FLOPs, and where each is cached."""
-    from scaling_collapse.pipeline.planning import planned, target_files
-    from scaling_collapse.pipeline.session import Mode
     from scaling_collapse.plan.summary import choose, row
-    from scaling_collapse.stages.study import read_study
 
     if as_json and as_csv:
         raise typer.BadParameter("choose one of --json and --csv")
-    if cache not in (Mode.ON, Mode.LOCAL):
-        raise typer.BadParameter(f"--cache is on or local, not {cache}")
-    study = read_study(scale)
-    runs = choose(study.scale, list(study.runs.values()), group)
-    with planned(study, target_files(study, target or None), Mode(cache), _warn) as found:
+    with looked_at(scale, target, cache) as (study, found):
+        runs = choose(study.scale, list(study.runs.values()), group)
         if target:
             products = {path for stage in found.graph.behind(found.targets) for path in stage.outputs}
             runs = [run for run in runs if _product(study, run) in products]
@@ -57,12 +53,11 @@ def plan(
             writer.writerows({**r, "groups": " ".join(r["groups"])} for r in rows)
         else:
             _print_table(study.scale, runs, cached, group)
-            _print_stages(study, found, runs)
-            _print_totals(study, found, runs, group)
-
-
-def _warn(text: str) -> None:
-    typer.secho(f"warning: {text}", fg="yellow", err=True)
+            trained = {
+                state.stage.name: run for run in study.runs.values() if (state := found.maker(_product(study, run)))
+            }
+            _print_stages(study, found, trained)
+            _print_totals(study, found, trained, runs, group)
 
 
 def _product(study: Study, run: Run) -> str:
@@ -93,15 +88,17 @@ def _print_table(scale: Scale, runs: Sequence[Run], cached: Mapping[str, str], g
                 typer.echo(_line(cells, widths))
 
 
-def _print_stages(study: Study, found: Plan, runs: Sequence[Run]) -> None:
-    """One line a figure: how many of the stages that matter for it are where, and what it still has to train."""
+def _print_stages(study: Study, found: Plan, trained: Mapping[str, Run]) -> None:
+    """One line a figure: how many of the stages that matter for it are where, and what it still has to train.
+
+    `trained`: the run that a stage trains, by the stage's name.
+    """
     from rich.console import Console
     from rich.table import Table
 
     from scaling_collapse.pipeline.cost import device_hours, measured_throughput
 
     throughput = measured_throughput(study.paths.results / "runs")
-    by_product = {_product(study, run): run for run in study.runs.values()}
     table = Table(title="\nWhat each target still needs", title_justify="left", title_style="bold", box=None)
     table.add_column("target", no_wrap=True)
     for heading in (*WHERE, "to train", "FLOPs", "device-hours"):
@@ -112,13 +109,7 @@ def _print_stages(study: Study, found: Plan, runs: Sequence[Run]) -> None:
     for name, stages in {**lines, "all that was asked for": found.targets}.items():
         states = found.needed(stages)
         counts = [sum(state.where == where for state in states) for where in WHERE]
-        train = [
-            run
-            for state in states
-            if state.where in ("run", "unknown")
-            for path, run in by_product.items()
-            if path in state.stage.outputs
-        ]
+        train = [run for state in states if state.must_run and (run := trained.get(state.stage.name))]
         hours = device_hours(train, throughput)
         flops = f"{sum(run.flops for run in train):.3g}" if train else "-"
         table.add_row(
@@ -138,15 +129,13 @@ def _hours(hours: float | None, any_run: bool) -> str:
     return "not measured" if hours is None else f"{hours:.3g}"
 
 
-def _print_totals(study: Study, found: Plan, runs: Sequence[Run], group: str | None) -> None:
+def _print_totals(
+    study: Study, found: Plan, trained: Mapping[str, Run], runs: Sequence[Run], group: str | None
+) -> None:
     from scaling_collapse.pipeline.cost import disk_bytes
     from scaling_collapse.plan.summary import row, totals
 
-    by_product = {_product(study, run): run for run in study.runs.values()}
-    disk = sum(
-        disk_bytes(state, next((by_product[path] for path in state.stage.outputs if path in by_product), None))
-        for state in found.states.values()
-    )
+    disk = sum(disk_bytes(state, trained.get(name)) for name, state in found.states.items())
     ours = [run for run in runs if row(study.scale, run)["ours"]]
     typer.echo(f"disk: about {disk / 1e9:.3g} GB for all outputs of these stages")
     typer.secho(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -48,6 +48,14 @@ class Asked:
     constants: Path | None
     complete: bool
     max_half_width_percent: float | None = None
+
+    def options(self, split: str) -> dict[str, Any]:
+        """What a prediction is told beside its template, whichever kind that is."""
+        return {
+            "split": split,
+            "complete": self.complete,
+            "max_half_width_percent": self.max_half_width_percent,
+        }
 
 
 @dataclass(frozen=True)
@@ -93,18 +101,12 @@ def _by_surrogate(
     from scaling_collapse.predict.by_surrogate import predict_with_surrogate, surrogate_templates
 
     surrogate = _constants(asked.constants, split)
+    made = surrogate_templates(frame, surrogate, split, asked.complete)
     found = predict_with_surrogate(
-        frame,
-        surrogate,
-        asked.at,
-        asked.method,
-        siblings,
-        split=split,
-        complete=asked.complete,
-        max_half_width_percent=asked.max_half_width_percent,
+        frame, surrogate, asked.at, asked.method, siblings, **asked.options(split), made=made
     )
     words = "published surrogate of scale cpu" if asked.constants is None else f"surrogate of {asked.constants}"
-    return found, surrogate_templates(frame, surrogate, split, asked.complete)[0], words
+    return found, made[0], words
 
 
 def _by_run(
@@ -119,16 +121,7 @@ def _by_run(
 
     if asked.constants is not None:
         raise typer.BadParameter("--surrogate belongs to --template surrogate")
-    found = predict_table(
-        frame,
-        asked.template,
-        asked.at,
-        asked.method,
-        siblings,
-        split=split,
-        complete=asked.complete,
-        max_half_width_percent=asked.max_half_width_percent,
-    )
+    found = predict_table(frame, asked.template, asked.at, asked.method, siblings, **asked.options(split))
     return found, dict.fromkeys(curves, template_of(curves[asked.template])), f"run {asked.template}"
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from scaling_collapse.errors import FigureError
+from scaling_collapse.whole_file import appearing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -188,15 +187,11 @@ def _check(path: Path) -> None:
 
 def _save(figure: Figure, path: Path) -> None:
     """Write the picture beside its place first, then move it there whole."""
-    unfinished = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(unfinished)
-        os.replace(unfinished, path)
+        with appearing(path) as partial:
+            figure.savefig(partial, format=path.suffix.removeprefix("."))
     except OSError as error:
         raise FigureError(
             str(path), f"the picture could not be written: {error.strerror}.", "choose another place"
         ) from error
-    finally:
-        with suppress(OSError):  # there may be no folder
-            unfinished.unlink(missing_ok=True)

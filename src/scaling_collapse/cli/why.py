@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import typer
 
+from scaling_collapse.cli.looking import CACHE, SCALE, TARGET, looked_at
+
 #: Stages that are shown in full; the rest is counted.
 SHOWN = 20
 LINES = 12
 
 
 def why(
-    target: str = typer.Argument("", help="Run, group, figure, rule or file; default: everything of the scale."),
-    scale: str = typer.Option("cpu", "--scale", help="Scale: smoke, cpu, paper, or a file."),
-    cache: str = typer.Option("on", help="on, or local: do not ask the remote."),
+    target: str = TARGET,
+    scale: str = SCALE,
+    cache: str = CACHE,
 ) -> None:
     """Say of each stage behind a target what would happen to it, and what changed since it was made: old -> new."""
-    from scaling_collapse.pipeline.planning import planned, target_files
-    from scaling_collapse.pipeline.session import Mode
     from scaling_collapse.pipeline.why import reasons
-    from scaling_collapse.stages.study import read_study
 
-    if cache not in (Mode.ON, Mode.LOCAL):
-        raise typer.BadParameter(f"--cache is on or local, not {cache}")
-    study = read_study(scale)
-    with planned(study, target_files(study, target or None), Mode(cache), _warn) as plan:
+    with looked_at(scale, target, cache) as (_, plan):
         found = reasons(plan)
         for reason in found[:SHOWN]:
             state = reason.state
@@ -38,10 +34,6 @@ def why(
             typer.echo(f"and {len(found) - SHOWN} more stages")
         here = len(plan.needed()) - len(found)
         typer.echo(f"{here} stage{'' if here == 1 else 's'} up to date" if here or not found else "")
-
-
-def _warn(text: str) -> None:
-    typer.secho(f"warning: {text}", fg="yellow", err=True)
 
 
 def _fate(where: str, waits_for: tuple[str, ...]) -> str:

@@ -6,7 +6,6 @@ One row for each (run, split, step). Foreign tables need only the first 13 colum
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from scaling_collapse.errors import CurveError
+from scaling_collapse.whole_file import appearing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,15 +114,11 @@ def choose_runs(frame: pd.DataFrame, runs: list[str]) -> pd.DataFrame:
 def write_table(frame: pd.DataFrame, path: Path) -> None:
     """Write a table as .parquet or .csv by its suffix: beside its place first, then moved there whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with appearing(path) as partial:
         if path.suffix == ".parquet":
-            frame.to_parquet(unfinished, index=False)
+            frame.to_parquet(partial, index=False)
         else:
-            frame.to_csv(unfinished, index=False)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+            frame.to_csv(partial, index=False)
 
 
 def _typed(values: pd.Series, column: Column, name: str, where: str) -> pd.Series:

@@ -52,11 +52,17 @@ class State:
         """Whether the outputs can be had without running the stage."""
         return self.where in (Where.LOCAL, Where.REMOTE)
 
+    @property
+    def must_run(self) -> bool:
+        """Whether the stage is to be run, as far as can be known."""
+        return self.where in (Where.RUN, Where.UNKNOWN)
+
 
 Find = Callable[[Mapping[str, Stage]], Mapping[str, Sequence[Found]]]
 
 
-def _find_nothing(_keys: Mapping[str, Stage]) -> Mapping[str, Sequence[Found]]:
+def find_nothing(_keys: Mapping[str, Stage]) -> Mapping[str, Sequence[Found]]:
+    """Look up nowhere: there is no cache."""
     return {}
 
 
@@ -85,7 +91,7 @@ class Graph:
         self,
         hashes: Hashes,
         made: Mapping[str, Made],
-        find: Find = _find_nothing,
+        find: Find = find_nothing,
         forced: Collection[str] = (),
     ) -> dict[str, State]:
         """Return the state of every stage, by name.
@@ -154,7 +160,7 @@ class Graph:
             if stage.name in seen:
                 continue
             state = seen[stage.name] = states[stage.name]
-            if state.where in (Where.RUN, Where.UNKNOWN):
+            if state.must_run:
                 todo.extend(maker for path in stage.inputs if (maker := self.makers.get(path)))
         return [seen[stage.name] for stage in self.stages if stage.name in seen]
 

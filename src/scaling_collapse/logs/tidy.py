@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import numpy as np
 from scaling_collapse.curves.table import COMMON_COLUMNS, checked
 from scaling_collapse.errors import LogError
 from scaling_collapse.logs.curves import LogCurve
+from scaling_collapse.whole_file import appearing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,15 +45,10 @@ def write(curves: Sequence[LogCurve], path: Path) -> None:
     schema = pyarrow.schema([(name, types[column.kind]) for name, column in COMMON_COLUMNS.items()])
     make = pyarrow.parquet.ParquetWriter if path.suffix == ".parquet" else pyarrow.csv.CSVWriter
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with make(unfinished, schema) as writer:
-            for pieces in _batches(curves):
-                tables = [_table(piece, schema) for piece in pieces]
-                writer.write_table(pyarrow.concat_tables(tables))
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with appearing(path) as partial, make(partial, schema) as writer:
+        for pieces in _batches(curves):
+            tables = [_table(piece, schema) for piece in pieces]
+            writer.write_table(pyarrow.concat_tables(tables))
 
 
 def _batches(curves: Sequence[LogCurve]) -> Iterator[list[LogCurve]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from snakemake.caching.rule import CacheFlag, RuleCache
-from snakemake.exceptions import CacheMissException, WorkflowError
+from snakemake.exceptions import CacheMissException
 from snakemake.logging import logger
 from snakemake.settings.types import ExecMode
 
@@ -41,7 +41,7 @@ def install(workflow: Any, config: dict[str, Any]) -> None:
     """Put the cache behind every rule of a workflow. `config["cache"]` is a Mode, `on` if it is not set."""
     wanted = str(config.get("cache", Mode.ON))
     if wanted not in list(Mode):
-        raise WorkflowError(f"--config cache={wanted}: {did_you_mean(wanted, list(Mode))}")
+        sys.exit(f"error: --config cache={wanted}: {did_you_mean(wanted, [mode.value for mode in Mode])}")
     hook = Hook(workflow, Mode(wanted))
     workflow.execute = hook.around(workflow.execute)
 
@@ -120,21 +120,18 @@ class Hook:
         """Restore what can be; force what is stale; return the jobs that Snakemake need not think about."""
         session = self.session
         assert session is not None
-        dag.update_jobids()  # messages and commands are formatted with the job's number among others
-        jobs = stages_of((job for level in dag.toposorted() for job in level), session.codes)
+        jobs, targets = stages_of(dag, session.codes)
         graph = Graph(list(jobs.values()))
         session.forced = {stage.name for job, stage in jobs.items() if self.is_forced(job)}
-        targets = [jobs[job] for job in self.targets(dag) if job in jobs]
-        if not self.workflow.dryrun:
-            mark_forces(session.paths.forces, () if self.workflow.local_exec else session.forced)
         if self.workflow.dryrun:
             states = session.resolve(graph)
             self.tell_plan(graph.needed(states, targets))
         else:
+            mark_forces(session.paths.forces, () if self.workflow.local_exec else session.forced)
             if session.pusher:
                 session.pusher.push_marked()
             states = session.restore(graph, targets)
-        running = {state.stage.name for state in graph.needed(states, targets) if must_run(state)}
+        running = {state.stage.name for state in graph.needed(states, targets) if state.must_run}
         settled, open_ended = set(), self.behind_uncached(dag, jobs)
         for job, stage in jobs.items():
             if job in open_ended:
@@ -159,12 +156,6 @@ class Hook:
         """Whether the user asked for a job to be run whatever is known."""
         files, rules = self.asked
         return job.rule.name in rules or not files.isdisjoint(map(str, job.output))
-
-    @staticmethod
-    def targets(dag: Any) -> Iterable[Any]:
-        """Return the jobs whose outputs the user asked for: of a rule that only lists files, those that make them."""
-        for job in dag.targetjobs:
-            yield from [job] if job.output else dag.dependencies[job]
 
     def tell_plan(self, needed: Iterable[State]) -> None:
         """Say what a run would restore instead of running it."""
@@ -204,11 +195,6 @@ class Hook:
         return any(job.rule.name == self.workflow.default_target for job in dag.targetjobs)
 
 
-def must_run(state: State) -> bool:
-    """Whether a stage is to be run, as far as can be known."""
-    return state.where in (Where.RUN, Where.UNKNOWN)
-
-
 class Around(RuleCache):  # type: ignore[misc]
     """What Snakemake asks around each job of a rule (snakemake/executors/local.py)."""
 
@@ -222,8 +208,8 @@ class Around(RuleCache):  # type: ignore[misc]
 
     async def fetch(self, job: Any) -> None:
         """Restore a job's outputs. Raises CacheMissException if the job must run."""
-        stage = self.stage(job)
         try:
+            stage = self.stage(job)
             found = stage is not None and self.session.fetch(stage)
         except Exception as error:  # a broken cache must not stop the work
             self.session.warn(f"{job.rule.name}: the cache cannot be read ({error!r}).")
@@ -233,9 +219,8 @@ class Around(RuleCache):  # type: ignore[misc]
 
     async def store(self, job: Any) -> None:
         """Keep what a job has made."""
-        stage = self.stage(job)
         try:
-            if stage is not None:
+            if (stage := self.stage(job)) is not None:
                 self.session.keep(stage)
         except Exception as error:  # nor must it lose a good result
             self.session.warn(f"{job.rule.name}: done, but not in the cache ({error!r}).")

@@ -13,6 +13,7 @@ from scaling_collapse.identity.code import fingerprint
 from scaling_collapse.identity.hashing import Hashes
 from scaling_collapse.identity.stage import Stage
 from scaling_collapse.paths import StagePaths
+from scaling_collapse.whole_file import appearing
 
 COLLAPSE = re.compile(r"^\s*collapse\s+([a-z-]+)")  # the command of a shell line
 FIGURE = "figure"  # the command that imports a module by the name that it is given
@@ -49,17 +50,22 @@ def is_cached(job: Any) -> bool:
     )
 
 
-def stages_of(jobs: Iterable[Any], codes: Codes) -> dict[Any, Stage]:
-    """Return the stage of each job that is kept, in their order, with names that differ."""
+def stages_of(dag: Any, codes: Codes) -> tuple[dict[Any, Stage], list[Stage]]:
+    """Return the stage of each job of Snakemake's graph that is kept, in an order to run them, and those asked for.
+
+    Of a rule that only lists files, those that make them were asked for.
+    """
+    dag.update_jobids()  # messages and commands are formatted with the job's number among others
     stages: dict[Any, Stage] = {}
     names: set[str] = set()
-    for job in jobs:
+    for job in (job for level in dag.toposorted() for job in level):
         if is_cached(job):
             stage = stage_of(job, codes)
             assert stage.name not in names, f"two jobs are called {stage.name}"
             names.add(stage.name)
             stages[job] = stage
-    return stages
+    asked = [target for job in dag.targetjobs for target in ([job] if job.output else dag.dependencies[job])]
+    return stages, [stages[job] for job in asked if job in stages]
 
 
 def stage_of(job: Any, codes: Codes) -> Stage:
@@ -99,7 +105,12 @@ def _plain(value: Any) -> Any:
             return json.loads(value)
         except ValueError:
             return value
-    return json.loads(json.dumps(value, default=lambda other: list(other) if isinstance(other, set) else repr(other)))
+    return json.loads(json.dumps(value, default=_as_json))
+
+
+def _as_json(value: Any) -> Any:
+    """A set has no order of its own, and would have another key in each process."""
+    return sorted(value, key=repr) if isinstance(value, set | frozenset) else repr(value)
 
 
 def _relative(path: str) -> str:
@@ -136,8 +147,6 @@ class Codes:
     def _write(path: Path, command: str, drawn: str | None) -> None:
         text = fingerprint(command, drawn).text()
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            from scaling_collapse.cache.files import appearing
-
             path.parent.mkdir(parents=True, exist_ok=True)
             with appearing(path) as partial:
                 partial.write_text(text, encoding="utf-8")

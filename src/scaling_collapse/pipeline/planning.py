@@ -6,10 +6,10 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from scaling_collapse.config.explain import did_you_mean
 from scaling_collapse.errors import ConfigError, ProjectError
 from scaling_collapse.identity.resolve import Graph, State
 from scaling_collapse.identity.stage import Stage
@@ -56,9 +56,13 @@ def target_files(study: Study, target: str | None) -> list[str]:
     if target in study.figures:
         return study.pictures(target)
     names = [*RULES, *study.figures, *study.groups, *study.runs]
-    raise ConfigError(
-        target, f"is no run, group, figure, rule or file of the scale {study.paths.scale}.", did_you_mean(target, names)
+    near = get_close_matches(target, names, n=1)  # all of them would fill the screen
+    fix = (
+        f"did you mean {near[0]}?"
+        if near
+        else f"see `collapse plan --scale {study.argument}` and `collapse figure --list`"
     )
+    raise ConfigError(target, f"is no run, group, figure, rule or file of the scale {study.paths.scale}.", fix)
 
 
 @contextmanager
@@ -84,10 +88,9 @@ def planned(study: Study, targets: list[str], mode: Mode, warn: Callable[[str], 
                 raise
             raise ConfigError(" ".join(targets) or SNAKEFILE, f"cannot be planned ({error}).") from error
         session = Session(Path(), mode, warn, tell=lambda _: None)
-        jobs = stages_of((job for level in dag.toposorted() for job in level), session.codes)
+        jobs, asked = stages_of(dag, session.codes)
         graph = Graph(list(jobs.values()))
-        asked = [target for job in dag.targetjobs for target in ([job] if job.output else dag.dependencies[job])]
-        yield Plan(session, graph, [jobs[job] for job in asked if job in jobs], session.resolve(graph))
+        yield Plan(session, graph, asked, session.resolve(graph))
 
 
 def _build(api: Any) -> Any:
@@ -95,5 +98,4 @@ def _build(api: Any) -> Any:
     workflow = api.workflow_api._workflow
     workflow._prepare_dag(forceall=False, ignore_incomplete=True, lock_warn_only=True)
     workflow._build_dag()
-    workflow.dag.update_jobids()
     return workflow.dag

@@ -14,7 +14,7 @@ from scaling_collapse.cache.repository import is_repository
 from scaling_collapse.cache.store import Store
 from scaling_collapse.errors import CacheError
 from scaling_collapse.identity.hashing import Content
-from scaling_collapse.identity.resolve import Graph, Made, State, Where, in_place
+from scaling_collapse.identity.resolve import Graph, Made, State, Where, find_nothing, in_place
 from scaling_collapse.identity.stage import Record, Stage, contents_of
 from scaling_collapse.paths import StagePaths
 from scaling_collapse.pipeline.jobs import Codes
@@ -65,8 +65,8 @@ class Session:
     # -- before the run ---------------------------------------------------------------------------------------------
     def resolve(self, graph: Graph) -> dict[str, State]:
         """Find out of every stage whether its outputs are here, in the cache, or must be made."""
-        find = {"find": self.store.find} if self.store else {}
-        self.states = graph.resolve(self.hashes, self.made, forced=self.forced, **find)
+        find = self.store.find if self.store else find_nothing
+        self.states = graph.resolve(self.hashes, self.made, find, self.forced)
         return self.states
 
     def restore(self, graph: Graph, targets: Sequence[Stage], run: bool = True) -> dict[str, State]:

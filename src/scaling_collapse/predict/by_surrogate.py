@@ -39,14 +39,16 @@ def predict_with_surrogate(
     split: str | None = None,
     complete: bool = False,
     max_half_width_percent: float | None = None,
+    made: tuple[dict[str, Template], dict[str, str]] | None = None,
 ) -> list[Prediction]:
     """Predict each run of a checked table from the surrogate's curve for its own tau, TPP and schedule.
 
-    Arguments and errors as in `predict_table`. A run whose tau, TPP or schedule is not known is in the list without a
-    value, and its warning says why; tau or TPP outside what the surrogate was fitted on is warned of.
+    Arguments and errors as in `predict_table`; `made` is what `surrogate_templates` returned, where that is at hand. A
+    run whose tau, TPP or schedule is not known is in the list without a value, and its warning says why; tau or TPP
+    outside what the surrogate was fitted on is warned of.
     """
     chosen = split_of(curves, split)
-    templates, reasons = surrogate_templates(curves, surrogate, chosen, complete)
+    templates, reasons = surrogate_templates(curves, surrogate, chosen, complete) if made is None else made
     found = predict_table(
         curves,
         templates,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from scaling_collapse.surrogate.fit import range_notes
 from scaling_collapse.surrogate.form import CONSTANTS, Form, Surrogate
 from scaling_collapse.surrogate.published import TAU_RANGE, TPP_RANGE, published_of
 from scaling_collapse.surrogate.study import SurrogateStudy
+from scaling_collapse.whole_file import appearing
 
 #: Numbers are written with so many significant digits: more are noise of the machine.
 DIGITS = 6
@@ -85,16 +84,12 @@ def study_as_json(study: SurrogateStudy) -> dict[str, Any]:
 
 def write_surrogate(study: SurrogateStudy, path: Path) -> None:
     """Write a study as JSON: beside its place first, then moved there whole. Raises CurveError where it cannot be."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_text(json.dumps(study_as_json(study), indent=1) + "\n", encoding="utf-8")
-        os.replace(unfinished, path)
+        with appearing(path) as partial:
+            partial.write_text(json.dumps(study_as_json(study), indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise CurveError(str(path), f"it could not be written: {error.strerror}.", "choose another place") from error
-    finally:
-        with suppress(OSError):  # there may be no folder
-            unfinished.unlink(missing_ok=True)
 
 
 def read_surrogate(path: Path) -> StoredSurrogate:

@@ -11,9 +11,9 @@ from scaling_collapse.cache.pusher import PAUSES, Pusher
 from scaling_collapse.cache.store import Store
 from scaling_collapse.cache.upkeep import (
     drop,
-    local_place,
+    objects_of,
+    place_of,
     push_all,
-    remote_place,
     unneeded,
     verify_local,
     verify_remote,
@@ -287,17 +287,17 @@ def test_verify_names_and_drops_what_is_damaged(a: Clone, remote: Path) -> None:
     store = a.store
     assert verify_local(store) == (3, [])
     assert store.remote
-    assert verify_remote(store, store.remote) == (3, [])
+    assert verify_remote(store.remote) == (3, [])
     for folder in (a.root / ".dvc/cache", remote):
         overwrite(object_of(folder, record), b"weightz")
         (key_folder,) = (folder / "runs").glob("*/*")
         (key_folder / ("e" * 64)).write_text("nonsense")
     number, bad = verify_local(store)
     assert (number, len(bad)) == (3, 2)
-    number, bad = verify_remote(store, store.remote)
+    number, bad = verify_remote(store.remote)
     assert (number, len(bad)) == (3, 2)
     assert verify_local(store) == (2, [])
-    _, bad = verify_remote(store, store.remote)
+    _, bad = verify_remote(store.remote)
     assert len(bad) == 1, "the object is missing now"
     assert "missing" in bad[0]
 
@@ -307,10 +307,11 @@ def test_places_count_whole_and_partly(a: Clone, remote: Path) -> None:
     store = a.store
     size = sum(content.size for content in contents_of(record).values())
     assert store.remote
-    assert remote_place(store.remote, [record]).whole == local_place(store, [record]).whole == 1
-    assert local_place(store, [record]).bytes == size
+    there = store.remote.has(objects_of([record]))
+    assert place_of([record], there.__contains__).whole == place_of([record], store.local.has).whole == 1
+    assert place_of([record], store.local.has).bytes == size
     object_of(a.root / ".dvc/cache", record).unlink()
-    place = local_place(store, [record])
+    place = place_of([record], store.local.has)
     assert (place.whole, place.partly) == (0, 1)
 
 
