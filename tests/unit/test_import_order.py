@@ -29,6 +29,7 @@ ORDER = [
     {"logs"},
     {"surrogate"},
     {"predict"},
+    {"diagnose"},
     {"figures", "tables"},
     {"stages"},
     {"cache"},

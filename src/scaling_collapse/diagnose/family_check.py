@@ -1,0 +1,171 @@
+"""Do these runs collapse? Spread against noise and healthy walk, the run that does not fit, and what does not match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from scaling_collapse.curves import measures
+from scaling_collapse.curves.curve import Curve
+from scaling_collapse.curves.family import noise_floor, on_grid
+from scaling_collapse.curves.grid import GRID
+from scaling_collapse.curves.irreducible import fit_irreducible_loss
+from scaling_collapse.curves.normalise import FINISHED, TRAINING, VALIDATION, Normalisation
+from scaling_collapse.diagnose.noise import noise_variance
+from scaling_collapse.diagnose.whiten import WANDER
+from scaling_collapse.errors import CurveError
+from scaling_collapse.predict.match import TOLERATED_RATIO
+
+#: Spread that still counts as a collapse, over what noise and healthy walk would give: with few runs the spread itself
+#: varies by a third.
+TOLERATED_SPREAD = 2.0
+
+#: A run is an outlier where the others collapse without it, or their spread falls below this share.
+WITHOUT_OUTLIER = 0.5
+
+
+@dataclass(frozen=True)
+class FamilyCheck:
+    """Collapse of a set of runs; percentages are of the final loss unless said otherwise.
+
+    `spread_percent` is the mean cross-run standard deviation over t_hat in [0.2, 1] at offset 0, and in percent of
+    the dynamic range; `noise_floor_percent` what noise alone gives (NaN if not known) and `floor_source` from what;
+    `limit_percent` the spread up to which the runs collapse. `irreducible_nats` is the L0 of their texts or of a
+    power law through them, and `spread_irreducible_percent` the spread of (L - L0)/(L(T) - L0) (NaN if not known).
+    """
+
+    runs: tuple[str, ...]
+    spread_percent: float
+    spread_of_range_percent: float
+    noise_floor_percent: float
+    floor_source: str
+    limit_percent: float
+    collapses: bool
+    outliers: tuple[str, ...]
+    mismatches: tuple[str, ...]
+    spread_irreducible_percent: float
+    irreducible_nats: float
+    left_out: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what `check --json` shows."""
+        floor = self.noise_floor_percent
+        return {
+            "spread_percent": self.spread_percent,
+            "spread_of_range_percent": self.spread_of_range_percent,
+            "noise_floor_percent": floor if np.isfinite(floor) else None,
+            "collapses": self.collapses,
+            "outliers": list(self.outliers),
+            "mismatches": list(self.mismatches),
+        }
+
+
+def check_family(curves: Sequence[Curve], normalisation: Normalisation | None = None) -> FamilyCheck:
+    """Check runs of one split: one of each recipe is compared (the lowest seed), repeats tell the noise.
+
+    Training losses are smoothed by default, others left as they are. Diverged and unfinished runs are left out.
+    Raises CurveError for fewer than two recipes, or losses that do not fall.
+    """
+    left_out = tuple(curve.run for curve in curves if not _is_whole(curve))
+    repeats = _repeats([curve for curve in curves if _is_whole(curve)])
+    compared = [group[0] for group in repeats]
+    if len(compared) < 2:
+        raise CurveError("check", f"{len(compared)} finished run(s) of different recipes; need two.", "add runs")
+    split = compared[0].split
+    chosen = normalisation or (TRAINING if split == "train" else VALIDATION)
+    l_RG = on_grid(compared, chosen)
+    floor, source = noise_floor(repeats, split, chosen)
+    if not source:
+        floor, source = _point_noise(compared), "points"
+    spread, limit = measures.spread(l_RG), _limit(floor)
+    offset, spread_irreducible = _with_irreducible(compared, chosen)
+    return FamilyCheck(
+        runs=tuple(curve.run for curve in compared),
+        spread_percent=spread,
+        spread_of_range_percent=measures.spread_of_range(l_RG),
+        noise_floor_percent=floor,
+        floor_source=source,
+        limit_percent=limit,
+        collapses=spread <= limit,
+        outliers=tuple(compared[i].run for i in _outliers(l_RG, limit)),
+        mismatches=tuple(_mismatches(compared)),
+        spread_irreducible_percent=spread_irreducible,
+        irreducible_nats=offset,
+        left_out=left_out,
+    )
+
+
+def _is_whole(curve: Curve) -> bool:
+    return curve.facts.get("status") != "diverged" and bool(curve.t_hat[-1] >= FINISHED)
+
+
+def _repeats(curves: Sequence[Curve]) -> list[list[Curve]]:
+    """Return runs that differ in seeds alone together, lowest seed first, ordered by size."""
+
+    def recipe(curve: Curve) -> tuple[float, str]:
+        return curve.size_params, repr(curve.recipe) if curve.facts.get("schedule") else curve.run
+
+    ordered = sorted(curves, key=lambda curve: (*recipe(curve), curve.seed))
+    return [list(group) for _, group in groupby(ordered, key=recipe)]
+
+
+def _point_noise(curves: Sequence[Curve]) -> float:
+    """Return the noise [percent] of l from single points: those of the curve and of its end are independent."""
+    variances = [noise_variance(np.log(curve.loss), np.ones_like(curve.loss), curve.t_hat)[0][-1] for curve in curves]
+    return float(measures.PERCENT * np.sqrt(2 * np.mean(variances)))
+
+
+def _limit(floor_percent: float) -> float:
+    """Return the spread [percent] up to which runs collapse: noise, and the walk of healthy runs until their end."""
+    walk = measures.PERCENT * WANDER / np.sqrt(2) * float(np.sqrt(1 - GRID).mean())
+    return float(TOLERATED_SPREAD * np.hypot(walk, floor_percent))
+
+
+def _outliers(l_RG: np.ndarray, limit: float) -> list[int]:
+    """Return the rows to leave out, one after the other, until the rest collapses or no row explains its spread."""
+    kept = list(range(len(l_RG)))
+    found: list[int] = []
+    while len(kept) > 2 and measures.spread(l_RG[kept]) > limit:
+        now = measures.spread(l_RG[kept])
+        without = {i: measures.spread(l_RG[[j for j in kept if j != i]]) for i in kept}
+        worst = min(without, key=lambda i: without[i])
+        if without[worst] > max(limit, WITHOUT_OUTLIER * now):
+            break
+        found.append(worst)
+        kept.remove(worst)
+    return found
+
+
+def _mismatches(curves: Sequence[Curve]) -> Iterator[str]:
+    """Yield what the runs do not share, by numbers."""
+    for name, values in (
+        ("tokens per parameter", [curve.tpp for curve in curves]),
+        ("tau", [curve.tau for curve in curves]),
+    ):
+        known = [(value, curve.run) for value, curve in zip(values, curves, strict=True) if np.isfinite(value)]
+        if not known:
+            continue
+        (low, lowest), (high, highest) = min(known), max(known)
+        if high > TOLERATED_RATIO * low:
+            yield f"{name} from {low:.3g} ({lowest}) to {high:.3g} ({highest}), a ratio of {high / low:.3g}"
+    kinds = sorted({str(curve.facts.get("schedule") or "") for curve in curves} - {""})
+    if len(kinds) > 1:
+        yield f"schedules {', '.join(kinds)}"
+
+
+def _with_irreducible(curves: Sequence[Curve], normalisation: Normalisation) -> tuple[float, float]:
+    """Return L0 [nats] and the spread [percent] with it: NaN where it is not known and cannot be fitted."""
+    known = {curve.irreducible_nats for curve in curves}
+    if len(known) == 1 and np.isfinite(next(iter(known))):
+        offset = known.pop()
+    else:
+        try:
+            offset = fit_irreducible_loss(curves, normalisation).offset
+        except CurveError:
+            return float("nan"), float("nan")
+    changed = Normalisation(normalisation.smoothing, offset, normalisation.final, normalisation.adjust)
+    return offset, measures.spread(on_grid(list(curves), changed))
