@@ -23,7 +23,6 @@ import typer
 
 from scaling_collapse.curves.curve import Curve, curves_of
 from scaling_collapse.curves.table import read_curves
-from scaling_collapse.diagnose.alarm import Alarm
 from scaling_collapse.diagnose.diagnose import diagnose_curve, diagnose_log
 from scaling_collapse.diagnose.monitor import Monitor
 from scaling_collapse.diagnose.noise import noise_variance
@@ -66,7 +65,7 @@ def growing(rng: np.random.Generator, runs: int, bins: int) -> np.ndarray:
 
 
 def statistics(
-    runs: int, bins: int, noise: Noise = white, scale: float = 1.0, seed: int = 1
+    runs: int, bins: int, noise: Noise = white, scale: float = 1.0, walk: float = 1.0, seed: int = 1
 ) -> Iterator[tuple[Test, np.ndarray]]:
     """Largest statistic of each simulated healthy run: a level, the healthy walk and noise of the bins."""
     rng = np.random.default_rng(seed)
@@ -75,8 +74,8 @@ def statistics(
     found: dict[Test, list[np.ndarray]] = {"residual": [], "rise": []}
     for start in range(0, runs, 500):
         some = min(500, runs - start)
-        walk = np.cumsum(rng.standard_normal((some, bins)), axis=1) * WANDER / np.sqrt(bins)
-        values = walk + scale * NOISE / np.sqrt(POINTS_OF_BIN) * noise(rng, some, bins)
+        walks = np.cumsum(rng.standard_normal((some, bins)), axis=1) * walk * WANDER / np.sqrt(bins)
+        values = walks + scale * NOISE / np.sqrt(POINTS_OF_BIN) * noise(rng, some, bins)
         variance, freedom = noise_variance(values, count, fraction)
         errors = whitened(values, count, fraction, variance, freedom)
         found["residual"].append(excess(errors, count, ends).max(axis=1))
@@ -95,19 +94,20 @@ def thresholds(runs: int = 40_000) -> None:
 
 @app.command()
 def noises(runs: int = 20_000, bins: int = 150) -> None:
-    cases: dict[str, tuple[Noise, float, int]] = {
-        "white": (white, 1.0, bins),
-        "white, a third of the noise": (white, 0.33, bins),
-        "white, three times the noise": (white, 3.0, bins),
-        "20 bins": (white, 1.0, 20),
-        "20 bins, three times the noise": (white, 3.0, 20),
-        "growing by 30%": (growing, 1.0, bins),
-        "Student's t, 5, of each point": (heavy, 1.0, bins),
-        "autocorrelation 0.3": (autocorrelated(0.3), 1.0, bins),
-        "autocorrelation 0.6": (autocorrelated(0.6), 1.0, bins),
+    cases: dict[str, tuple[Noise, float, int, float]] = {
+        "white": (white, 1.0, bins, 1.0),
+        "white, a third of the noise": (white, 0.33, bins, 1.0),
+        "white, three times the noise": (white, 3.0, bins, 1.0),
+        "a walk of twice the size": (white, 1.0, bins, 2.0),
+        "20 bins": (white, 1.0, 20, 1.0),
+        "20 bins, three times the noise": (white, 3.0, 20, 1.0),
+        "growing by 30%": (growing, 1.0, bins, 1.0),
+        "Student's t, 5, of each point": (heavy, 1.0, bins, 1.0),
+        "autocorrelation 0.3": (autocorrelated(0.3), 1.0, bins, 1.0),
+        "autocorrelation 0.6": (autocorrelated(0.6), 1.0, bins, 1.0),
     }
-    for name, (noise, scale, number) in cases.items():
-        for test, values in statistics(runs, number, noise, scale, seed=2):
+    for name, (noise, scale, number, walk) in cases.items():
+        for test, values in statistics(runs, number, noise, scale, walk, seed=2):
             rates = [f"{100 * np.mean(values > threshold(test, number, rate)):.2f}%" for rate in (0.01, 0.05)]
             print(f"{name:32s} {test:9s} at 1%: {rates[0]}   at 5%: {rates[1]}", flush=True)
 
@@ -160,10 +160,6 @@ def planted(curve: Curve, shape: str, size: float) -> Curve:
     return replace(curve, loss=curve.loss * (1 + size * SHAPES[shape](x)))
 
 
-def first_fault(alarms: tuple[Alarm, ...]) -> Alarm | None:
-    return next((alarm for alarm in alarms if not alarm.is_artefact), None)
-
-
 @app.command()
 def power(path: Path) -> None:
     frame = read_curves(path)
@@ -192,19 +188,14 @@ def references(
     train: dict[str, Curve], rows: dict[str, object], families: list[list[str]]
 ) -> dict[str, list[tuple[Curve, Reference | None]]]:
     """Runs and references of each kind."""
-    same_batches = [
-        ("142k-tpp20-b8-tau0.223-s0", "142k-tpp20-b8-tau0.301-s0"),
-        ("105k-tpp20-base-s0", "105k-tpp20-b4-s0"),
-    ]
-    seeds = [
-        (f"{size}-tpp20-base-s{a}", f"{size}-tpp20-base-s{b}") for size in ("105k", "142k") for a, b in ((0, 1), (1, 0))
-    ]
+    batches = [("142k-tpp20-b8-tau0.223-s0", "142k-tpp20-b8-tau0.301-s0"), ("105k-tpp20-base-s0", "105k-tpp20-b4-s0")]
+    seeds = [(f"{size}-tpp20-base-s{a}", f"{size}-tpp20-base-s{1 - a}") for size in ("105k", "142k") for a in (0, 1)]
     smaller = [(big, small) for family in families for small, big in pairwise(family)]
     smaller = [(big, small) for big, small in smaller if train[big].size_params > train[small].size_params]
     surrogate = PUBLISHED[PAPER, "train"].surrogate
     base = [family[-1] for family in families[:3]]
     return {
-        "same size and batches": [(train[a], reference_of(train[b])) for a, b in same_batches],
+        "same size and batches": [(train[a], reference_of(train[b])) for a, b in batches],
         "same size, other seed": [(train[a], reference_of(train[b])) for a, b in seeds],
         "next smaller size": [(train[a], reference_of(train[b])) for a, b in smaller],
         "mean of the family": [
@@ -221,14 +212,14 @@ def report_power(name: str, shape: str, cases: list[tuple[Curve, Reference | Non
     for size in SIZES:
         told, errors, inside, found = [], [], 0, 0
         for curve, reference in cases:
-            alarm = first_fault(diagnose_curve(planted(curve, shape, size), reference).alarms)
-            if alarm is None or alarm.onset_fraction is None:
-                told.append(np.inf)
+            alarms = diagnose_curve(planted(curve, shape, size), reference).alarms
+            told.append(np.inf)
+            if not alarms or alarms[0].onset_fraction is None:
                 continue
-            found += 1
+            alarm, found = alarms[0], found + 1
             total = curve.steps[-1] / curve.t_hat[-1]
-            told.append(alarm.alarm_step / total)
-            errors.append(abs(alarm.onset_fraction - BEGIN))
+            told[-1] = alarm.alarm_step / total
+            errors.append(abs(alarms[0].onset_fraction - BEGIN))
             low, high = alarm.onset_interval
             inside += low / total <= BEGIN + 0.005 and high / total >= BEGIN - 0.005
         median = f"{np.median(told):.3f}" if np.isfinite(np.median(told)) else "  -  "

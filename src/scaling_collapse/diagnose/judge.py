@@ -30,7 +30,6 @@ SPIKE_SHARE = 0.05
 VALIDATION_SHARE = 0.2
 
 TestName = Literal["rise", "residual", "spike", "validation_rise", "gap"]
-TESTS: tuple[TestName, ...] = ("rise", "residual", "spike", "validation_rise", "gap")
 
 
 @dataclass(frozen=True)
@@ -76,9 +75,7 @@ class Judge:
 
     def train(self, stream: Stream, series: Series) -> list[Finding]:
         """Return the findings about the training curve at its last bin."""
-        last = np.array([len(series) - 1])
-        statistic = float(rise(series.value, series.count, series.fraction, last, WANDER, series.floor)[0])
-        findings = [Finding("rise", statistic, self._threshold("rise", stream.bins, series, 0.0))]
+        findings = [Finding("rise", _rise_at_end(series), self._threshold("rise", stream.bins, series, 0.0))]
         if self.reference is not None and self.residual is not None:
             late, values = residual_series(series, self.reference)
             if len(late):
@@ -98,9 +95,7 @@ class Judge:
 
     def validations(self, stream: Stream, validation: Series, train: Series) -> list[Finding]:
         """Return the findings about the validation curve at its last bin."""
-        last = np.array([len(validation) - 1])
-        seen = validation
-        rises = float(rise(seen.value, seen.count, seen.fraction, last, WANDER, seen.floor)[0])
+        rises = _rise_at_end(validation)
         parts = gap_rise(train, validation)
         return [
             Finding("validation_rise", rises, self._threshold("validation_rise", stream.bins, validation, 0.0)),
@@ -122,3 +117,8 @@ class Judge:
             return max(rate / (2 * bins.width), LOWEST_RATE), MOST_BINS
         done = max(float(series.stop[-1]) - start, 1 / BINS)
         return max(rate, LOWEST_RATE), max(round(len(series) / done * (1 - start)), len(series))
+
+
+def _rise_at_end(series: Series) -> float:
+    last = np.array([len(series) - 1])
+    return float(rise(series.value, series.count, series.fraction, last, WANDER, series.floor)[0])

@@ -21,7 +21,8 @@ FEWEST_BEFORE = 4
 #: bend hardly stays.
 AROUND = 9
 
-#: The autocorrelation is an estimate too: log((1+rho)/(1-rho)) has a variance of about 4/n, twice that of log noise.
+#: The autocorrelation is an estimate too, about as uncertain as the noise. Where white noise alarms in 1% of simulated
+#: constant losses, that of rho 0.6 does in 12% with half of the degrees of freedom, and in 11% with a third.
 FREEDOM_SHARE = 1 / 3
 
 #: All pairs (after, before) of window lengths.
