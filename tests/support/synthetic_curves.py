@@ -18,6 +18,7 @@ import pandas as pd
 
 SIZES = {"132k": 132_000, "170k": 170_000, "262k": 262_000, "466k": 466_000}
 SEQUENCE = 128
+FAULT_AT = 0.6
 TAUS = (0.026, 0.053, 0.105, 0.210, 0.421)  # Fig 3
 
 
@@ -35,6 +36,8 @@ class SyntheticRun:
     steps: int = 240
     diverges_at: float | None = None  # fraction of training
     penalty: float = 0.0  # how much worse the final loss is [relative]
+    restart: str = ""
+    fault: float = 0.0  # how far the loss has risen at the end, growing evenly from FAULT_AT [relative]
 
     @property
     def params(self) -> int:
@@ -43,6 +46,7 @@ class SyntheticRun:
     @property
     def run_id(self) -> str:
         word = f"{self.schedule}-t{self.tau:g}-b{self.batch}-lr{self.lr:g}"
+        word += f"-{self.restart}" if self.restart else ""
         return f"{self.size}-tpp{self.tpp:g}-{word}-s{self.seed}".replace("_", "-")
 
 
@@ -71,6 +75,7 @@ def rows(run: SyntheticRun) -> pd.DataFrame:
     params, tokens_total = run.params, int(run.params * run.tpp)
     final = (1.2 + 9 * (params / 1e4) ** -0.34 + 0.5 * (run.tpp / 20) ** -0.4) * (1 + run.penalty)
     exact = final * shape(run, t, eta) * (1 + 0.002 * random.standard_normal() * (1 - t))
+    exact = exact * (1 + run.fault * np.maximum(0, (t - FAULT_AT) / (1 - FAULT_AT)))
     table = {
         "run": run.run_id,
         "size_params": params,
@@ -89,6 +94,7 @@ def rows(run: SyntheticRun) -> pd.DataFrame:
         "tpp": float(run.tpp),
         "tau": run.tau,
         "flops_total": 7.0 * params * tokens_total,
+        "restart": run.restart,
         "status": "diverged" if run.diverges_at else "finished",
         "gradient_norm": 0.3 + 0.2 * random.random(run.steps),
         "bits_per_byte": np.nan,
@@ -137,6 +143,10 @@ def _batches_of(size: str) -> list[SyntheticRun]:
     return [SyntheticRun(size, 20, 0.025 * b, batch=b, penalty=0.006 * abs(np.log2(b / 8))) for b in (2, 4, 8, 16)]
 
 
+def _restarted(wrong: str, fault: float = 0.0) -> SyntheticRun:
+    return SyntheticRun("466k", 20, 0.175, batch=14, steps=1000, restart=f"restart{FAULT_AT}-{wrong}", fault=fault)
+
+
 def _batches(tau: Callable[[int], float]) -> list[SyntheticRun]:
     return [SyntheticRun("170k", 20, tau(b), batch=b, penalty=0.006 * abs(np.log2(b / 8))) for b in (2, 4, 8, 16, 32)]
 
@@ -160,6 +170,8 @@ GROUPS: dict[str, list[SyntheticRun]] = {
     "weight_decay_sweep_large": _taus("170k"),
     "batch_sweep_small": _batches_of("132k"),
     "batch_sweep_large": _batches_of("170k"),
+    "faulty_kernel": [_restarted("m9-wrong5", fault=0.08), _restarted("m9")],
+    "faulty_kernel_ablation": [_restarted("m14-wrong5"), _restarted("m7-wrong5")],
     "seed_repeats": [SyntheticRun("132k", 20, 0.2, seed=seed) for seed in (0, 1)],
     **{
         f"schedule_{word}": [SyntheticRun("170k", 80, tau, schedule) for tau in (0.026, 0.105, 0.421, 1.682)]
@@ -190,4 +202,5 @@ def write_scale(results: Path) -> None:
     for name, table in tables.items():
         table.to_parquet(results / "curves" / f"{name}.parquet")
     everything = pd.concat(tables.values()).drop_duplicates(["run", "split", "step"])
+    everything = everything[everything.restart == ""]
     everything.to_parquet(results / "curves.parquet")

@@ -32,9 +32,9 @@ rule collect_group:
 
 
 rule collect_all:
-    """Curves of all runs of the scale."""
+    """Curves of all runs of the scale but those that were restarted with a fault."""
     input:
-        STUDY.run_files(STUDY.trainable),
+        STUDY.run_files(STUDY.regular),
         STUDY.corpus_files(),
     output:
         STUDY.paths.curves,

@@ -4,10 +4,10 @@ Inputs:  results/<scale>/curves/<group>.parquet of families and sweeps, results/
          results/<scale>/runs/<run_id>/run.json
 Outputs: results/<scale>/tables/<name>.csv
 Steps:   measure how far the curves of each family lie apart; list every run with its settings and final losses; fit the
-         surrogate to one size and test it on the others, whole and without its parts; predict finished runs from parts
+         surrogate to one size and test it on the others, whole and without its parts; predict finished runs from parts; put every run through the alarm
 """
 
-from scaling_collapse.tables.groups import BACK_TEST
+from scaling_collapse.tables.groups import BACK_TEST, FAULTY
 
 # Each table with the files that it is computed from.
 TABLES = {
@@ -16,6 +16,7 @@ TABLES = {
     "table_11": [str(STUDY.paths.curves)],
     "table_12": [str(STUDY.paths.curves)],
     "back_test": STUDY.group_curves(BACK_TEST),
+    "alarms": [str(STUDY.paths.curves), *STUDY.group_curves(FAULTY)],
 }
 
 for table, files in TABLES.items():

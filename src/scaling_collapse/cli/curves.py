@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SCALE = typer.Option("cpu", "--scale", help="Scale: smoke, cpu, paper, or a file.")
 GROUP = typer.Option([], "--group", help="Run group; repeat for several. Writes curves/<group>.parquet.")
-ALL = typer.Option(False, "--all", help="All runs of the scale. Writes curves.parquet.")
+ALL = typer.Option(False, "--all", help="All runs but those restarted in mid-course. Writes curves.parquet.")
 
 #: More runs than this are not listed.
 MANY_RUNS = 12
@@ -38,7 +38,7 @@ def curves(scale: str = SCALE, group: list[str] = GROUP, everything: bool = ALL)
         chosen = [run for run in runs if name in run.groups]
         _write(chosen or _no_runs(name, loaded), paths, paths.group_curves(name))
     if everything:
-        _write([run for run in runs if run.data == "corpus"], paths, paths.curves)
+        _write([run for run in runs if run.is_regular], paths, paths.curves)
 
 
 def _write(runs: list[Run], paths: Paths, target: Path) -> None:

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from scaling_collapse.config.base import Block
-from scaling_collapse.config.recipe import ScheduleKind
+from scaling_collapse.config.recipe import Restart, ScheduleKind
 
 
 def _as_tuple(value: Any) -> Any:
@@ -72,6 +72,8 @@ class Settings(Block):
     input_multiplier: PositiveFloat | None = Field(None, description="alpha_input (Table 5)")
     output_multiplier: PositiveFloat | None = Field(None, description="alpha_output (Table 5)")
     data: str | None = Field(None, description="'corpus', or a name of external_data (Table 7)")
+
+    restart: Restart | None = Field(None, description="Restart in mid-course, and the fault planted there (section 7)")
 
     @model_validator(mode="after")
     def _tau_or_weight_decay(self) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from pydantic import Field
@@ -28,6 +29,35 @@ class AdamW(Block):
     beta2: float = Field(0.95, ge=0, lt=1, description="AdamW beta2 (section 4)")
     eps: float = Field(1e-8, gt=0, description="AdamW epsilon at the base shape (section 4)")
     gradient_clip: float | None = Field(None, gt=0, description="Global gradient norm limit; null = none")
+
+
+class Restart(Block):
+    """A restart on another allocation in mid-course: other micro-batches, perhaps a planted fault (section 7)."""
+
+    at: float = Field(gt=0, lt=1, description="Fraction of training after which the run is restarted", examples=[0.6])
+    micro_batch: int = Field(gt=0, description="Sequences at once, on each rank, from there on", examples=[9])
+    wrong_kernel_at: int | None = Field(
+        None, gt=0, description="Micro-batch [sequences] at which the loss kernel is numerically wrong; null = none"
+    )
+
+    def step(self, steps: int) -> int:
+        """Return the last step before the restart, of a run of `steps` steps."""
+        return round(self.at * steps)
+
+    @property
+    def name(self) -> str:
+        """The restart as run ids and tables say it: restart0.6-m9, or restart0.6-m9-wrong4."""
+        wrong = f"-wrong{self.wrong_kernel_at}" if self.wrong_kernel_at else ""
+        return f"restart{self.at:g}-m{self.micro_batch}{wrong}"
+
+    @classmethod
+    def named(cls, name: str) -> Restart:
+        """Return the restart of a name. Raises ValueError for a text that is none."""
+        parts = re.fullmatch(r"restart([\d.e-]+?)-m(\d+)(?:-wrong(\d+))?", name)
+        if parts is None:
+            raise ValueError(f"{name!r} is no restart")
+        at, micro_batch, wrong = parts.groups()
+        return cls(at=float(at), micro_batch=int(micro_batch), wrong_kernel_at=int(wrong) if wrong else None)
 
 
 class Optimizer(AdamW):

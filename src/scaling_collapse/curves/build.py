@@ -100,6 +100,7 @@ def _facts(run: Run) -> dict[str, Any]:
         "tpp": run.tpp,
         "tau": np.nan if run.tau is None else run.tau,
         "flops_total": run.flops,
+        "restart": run.restart.name if run.restart else "",
     }
 
 

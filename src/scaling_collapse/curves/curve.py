@@ -69,6 +69,11 @@ class Curve:
         """Irreducible loss L0 of the run's text [nats]; NaN where not known."""
         return self._number("irreducible_nats")
 
+    @property
+    def restart(self) -> str:
+        """Restart in mid-course, empty where there was none."""
+        return str(self.facts.get("restart") or "")
+
     def _number(self, name: str) -> float:
         value = self.facts.get(name)
         return float("nan") if value is None else float(value)
@@ -76,7 +81,8 @@ class Curve:
     @property
     def recipe(self) -> tuple[Any, ...]:
         """What two repeats with different seeds share."""
-        return tuple(None if _is_nan(self.facts[name]) else self.facts[name] for name in RUN_COLUMNS)
+        shared = tuple(None if _is_nan(self.facts[name]) else self.facts[name] for name in RUN_COLUMNS)
+        return (*shared, self.restart)
 
 
 def curves_of(frame: pd.DataFrame, split: str, complete: bool = False) -> Iterator[Curve]:

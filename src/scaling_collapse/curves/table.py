@@ -51,6 +51,7 @@ OWN_COLUMNS = {
     "tpp": Column("number", "tokens per parameter"),
     "tau": Column("number", "AdamW timescale B/(eta*lambda*D), Eq. 2"),
     "flops_total": Column("number", "training FLOPs of the whole run by Table 9"),
+    "restart": Column("text", "restart in mid-course, e.g. restart0.6-m9; empty: none"),
     "status": Column("text", "finished or diverged"),
     "gradient_norm": Column("number", "global gradient norm before clipping (train only)"),
     "bits_per_byte": Column("number", "loss in bits per byte of text (validation only)"),

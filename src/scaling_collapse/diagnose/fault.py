@@ -56,7 +56,7 @@ def assess(
         onset = onset_above_fall(values[known], count[known], fraction[known], noise)
     else:
         part = slice(0, suspect + 1 + BINS_AFTER)
-        onset = onset_above_level(values[part], count[part], fraction[part], noise, wander)
+        onset = onset_above_level(values[part], count[part], fraction[part], noise, wander, suspect)
     bins = FALLING_LEVEL_BINS if falling else LEVEL_BINS
     before = slice(max(0, onset.index - bins), onset.index)
     above = values[onset.index :] - np.average(values[before], weights=count[before])

@@ -30,10 +30,11 @@ class Onset:
 
 
 def onset_above_level(
-    values: np.ndarray, count: np.ndarray, fraction: np.ndarray, noise: float, wander: float
+    values: np.ndarray, count: np.ndarray, fraction: np.ndarray, noise: float, wander: float, latest: int | None = None
 ) -> Onset:
     """Return the onset of a rise in residuals (n,), means of `count` points at `fraction` of training.
 
+    It is no later than bin `latest` (default: the last), where the rise was told already.
     Generalised least squares over all onsets and shapes, with noise of variance `noise` a point and a healthy walk of
     sd `wander` per sqrt(training) around a constant level that is not known.
     """
@@ -46,7 +47,7 @@ def onset_above_level(
     free = white - np.outer(level, level @ white)
     projection = (free[:, 2:].T @ free[:, 0]).reshape(len(POWERS), -1)
     squares = np.maximum((free[:, 2:] ** 2).sum(axis=0), TINY).reshape(len(POWERS), -1)
-    return _most_likely(np.where(projection > 0, projection**2 / squares, 0.0))
+    return _most_likely(np.where(projection > 0, projection**2 / squares, 0.0)[:, :latest])
 
 
 def onset_above_fall(values: np.ndarray, count: np.ndarray, fraction: np.ndarray, noise: float) -> Onset:

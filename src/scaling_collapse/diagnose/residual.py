@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from scaling_collapse.curves.curve import Curve
+from scaling_collapse.curves.difficulty import adjusted_loss
 from scaling_collapse.diagnose.noise import LOOK_BACK, noise_variance
 from scaling_collapse.diagnose.reference import ALIGN_FROM, Reference
-from scaling_collapse.diagnose.stream import Series
+from scaling_collapse.diagnose.stream import Series, Stream
 from scaling_collapse.diagnose.whiten import Whitener, excess
 
 
@@ -19,6 +21,23 @@ def residual_series(series: Series, reference: Reference) -> tuple[Series, np.nd
     """
     late = series.where(series.start >= ALIGN_FROM)
     return late, late.value - reference.means(late.start, late.stop, late.fraction)
+
+
+def residual_of_curve(curve: Curve, reference: Reference) -> tuple[np.ndarray, np.ndarray]:
+    """Return fractions of training from ALIGN_FROM on and log L - log l_ref there, (n,), in the bins of the alarm."""
+    late, values = residual_series(binned(curve), reference)
+    return late.fraction, values
+
+
+def binned(curve: Curve) -> Series:
+    """Return a whole curve as the alarm sees it, its loss adjusted for the difficulty of its batches where known."""
+    total = float(curve.steps[-1] / curve.t_hat[-1])
+    stream = Stream.of(total)
+    losses = adjusted_loss(curve.loss, curve.difficulty)
+    for step, loss in zip((curve.t_hat * total).tolist(), losses.tolist(), strict=True):
+        stream.add(step, loss)
+    stream.bins.close()
+    return stream.series()
 
 
 @dataclass

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from scaling_collapse.curves.curve import Curve
-from scaling_collapse.curves.difficulty import adjusted_loss
 from scaling_collapse.diagnose.reference import reference_of
-from scaling_collapse.diagnose.residual import residual_series
-from scaling_collapse.diagnose.stream import Stream
+from scaling_collapse.diagnose.residual import binned, residual_series
 from scaling_collapse.diagnose.whiten import WANDER
 from scaling_collapse.errors import CurveError
 
@@ -41,12 +39,7 @@ def wander_of_repeats(repeats: Sequence[Curve]) -> float:
 
 def _log_likelihood(run: Curve, against: Curve) -> np.ndarray:
     """Return the log likelihood of each tried walk, with level and noise at their best for each."""
-    total = float(run.steps[-1] / run.t_hat[-1])
-    stream = Stream.of(total)
-    for t_hat, loss in zip(run.t_hat.tolist(), adjusted_loss(run.loss, run.difficulty).tolist(), strict=True):
-        stream.add(t_hat * total, loss)
-    stream.bins.close()
-    series, residual = residual_series(stream.series(), reference_of(against))
+    series, residual = residual_series(binned(run), reference_of(against))
     bins = len(series)
     if bins < _FEWEST_BINS:
         raise CurveError(run.run, f"{bins} bins after the start of alignment; need {_FEWEST_BINS}.", "log more often")

@@ -5,10 +5,14 @@ The gradients are formed in the forward pass, a block of rows at a time, so the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
+
+#: Mean loss [nats/token] of hidden states (N, D), unembedding (V, D), targets (N,) and the logits' scale.
+LossKernel = Callable[[Tensor, Tensor, Tensor, float], Tensor]
 
 BLOCK_ROWS = 256  # rows x 1024 logits x 4 bytes = 1 MiB, a core's second-level cache; measured in benchmarks/
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from scaling_collapse.config.model import Model, Parameterisation
 from scaling_collapse.model.alibi import causal_bias
 from scaling_collapse.model.attention import AttentionBranch
-from scaling_collapse.model.cross_entropy import unembedding_loss
+from scaling_collapse.model.cross_entropy import LossKernel, unembedding_loss
 from scaling_collapse.model.feed_forward import FeedForwardBranch
 from scaling_collapse.model.mixture import MixtureBranch
 from scaling_collapse.model.parameterisation import scaling
@@ -75,11 +75,9 @@ class Decoder(nn.Module):
         logits_NV = self.hidden(tokens_BT) @ (self._unembedding() * self.scaling.output).t()
         return logits_NV.view(*tokens_BT.shape, -1)
 
-    def forward(self, tokens_BT: Tensor, targets_BT: Tensor) -> Tensor:
+    def forward(self, tokens_BT: Tensor, targets_BT: Tensor, kernel: LossKernel = unembedding_loss) -> Tensor:
         """Mean loss [nats/token] of targets (B, T) given tokens (B, T)."""
-        return unembedding_loss(
-            self.hidden(tokens_BT), self._unembedding(), targets_BT.reshape(-1), self.scaling.output
-        )
+        return kernel(self.hidden(tokens_BT), self._unembedding(), targets_BT.reshape(-1), self.scaling.output)
 
     def _unembedding(self) -> Tensor:
         return self.embedding if self.unembedding is None else self.unembedding

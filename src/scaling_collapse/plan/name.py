@@ -34,7 +34,7 @@ def run_id(settings: Mapping[str, Any], family: Family, usual_batch: int, usual_
 def _variant(settings: Mapping[str, Any], family: Family, usual_batch: int, usual_tau: float) -> list[str]:
     model, optimizer, shape = settings["model"], settings["optimizer"], settings["parameterisation"]
     usual, usual_shape = family.optimizer, family.parameterisation
-    tau = settings["tau"]
+    tau, restart = settings["tau"], settings["restart"]
     parts = {
         settings["data"]: settings["data"] != family.data,
         shape.kind: shape.kind != usual_shape.kind,
@@ -49,5 +49,6 @@ def _variant(settings: Mapping[str, Any], family: Family, usual_batch: int, usua
         f"lr{short(optimizer.peak_lr)}": optimizer.peak_lr != usual.peak_lr,
         "wd0": tau is None,
         f"tau{short(tau or 1)}": tau is not None and short(tau) != short(usual_tau),
+        restart.name if restart else "": restart is not None,
     }
     return [text.replace("_", "") for text, differs in parts.items() if differs]

@@ -8,7 +8,7 @@ from typing import Any
 from scaling_collapse.config.family import Family, Size
 from scaling_collapse.config.group import Case, Of
 from scaling_collapse.config.model import Model, Parameterisation
-from scaling_collapse.config.recipe import Optimizer
+from scaling_collapse.config.recipe import Optimizer, Restart
 from scaling_collapse.config.scale import Scale
 from scaling_collapse.errors import ConfigError
 from scaling_collapse.model.count import parameters
@@ -51,6 +51,7 @@ def resolve(scale: Scale, case: Case, group: str) -> Run:
         "parameterisation": parameterisation,
         "optimizer": _optimizer(family, case, recipe),
         "schedule": family.schedule.model_copy(update={"kind": case.schedule or family.schedule.kind}),
+        "restart": _restart(case, recipe),
         "seed": case.seed or 0,
         "batch_sequences": recipe.batch,
         "steps": recipe.steps,
@@ -139,6 +140,20 @@ def _law_tau(family: Family, tpp: float) -> float:
 def _optimizer(family: Family, case: Case, recipe: Recipe) -> Optimizer:
     given = {"beta1": case.beta1, "beta2": case.beta2, "peak_lr": recipe.peak_lr, "weight_decay": recipe.weight_decay}
     return Optimizer(**family.optimizer.model_dump() | {k: v for k, v in given.items() if v is not None})
+
+
+def _restart(case: Case, recipe: Recipe) -> Restart | None:
+    """The case's restart. Raises ConfigError for one at no step of the run, or micro-batches larger than its batch."""
+    restart = case.restart
+    if restart is None:
+        return None
+    if not 0 < restart.step(recipe.steps) < recipe.steps:
+        problem = f"at {restart.at:g} of {recipe.steps} steps is no step between the first and the last"
+        raise ConfigError("restart.at", problem, "train for longer, or restart further inside")
+    if restart.micro_batch > recipe.batch:
+        problem = f"{restart.micro_batch} sequences at once are more than the batch of {recipe.batch}"
+        raise ConfigError("restart.micro_batch", problem, f"use at most {recipe.batch}")
+    return restart
 
 
 def _parameterisation(family: Family, case: Case) -> Parameterisation:

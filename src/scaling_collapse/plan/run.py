@@ -5,8 +5,9 @@ from __future__ import annotations
 from pydantic import Field
 
 from scaling_collapse.config.base import Block
+from scaling_collapse.config.family import MAIN_CORPUS
 from scaling_collapse.config.model import Model, Parameterisation
-from scaling_collapse.config.recipe import Optimizer, Schedule
+from scaling_collapse.config.recipe import Optimizer, Restart, Schedule
 
 
 class Run(Block):
@@ -21,6 +22,7 @@ class Run(Block):
     parameterisation: Parameterisation
     optimizer: Optimizer
     schedule: Schedule
+    restart: Restart | None = Field(None, description="Restart in mid-course on another allocation; null = none")
     seed: int = Field(ge=0, description="Seed of initialisation and of the order of the data")
     batch_sequences: int = Field(gt=0, description="Batch B [sequences]")
     steps: int = Field(gt=0, description="Optimiser steps")
@@ -34,3 +36,8 @@ class Run(Block):
     hidden_lr: float = Field(gt=0, description="eta: peak learning rate of the hidden matrices, after width scaling")
     tau: float | None = Field(description="AdamW timescale B/(eta*lambda*D), Eq. 2; null without weight decay")
     flops: float = Field(gt=0, description="Training FLOPs by the formula of Table 9")
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether it was trained on the scale's own corpus from start to end: what laws are fitted to."""
+        return self.data == MAIN_CORPUS and self.restart is None

@@ -64,6 +64,11 @@ class Study:
         """Runs on the scale's own corpus; runs on other data are planned only."""
         return [run.run_id for run in self.runs.values() if run.data == MAIN_CORPUS]
 
+    @property
+    def regular(self) -> list[str]:
+        """Runs whose curves are collected in one table; restarted ones are in the tables of their groups alone."""
+        return [run.run_id for run in self.runs.values() if run.is_regular]
+
     def spec(self, run_id: str) -> str:
         """Everything that decides a run's numbers, as JSON: when it changes, the run is trained anew.
 

@@ -23,3 +23,6 @@ SWEEPS = ("weight_decay_sweep_small", "weight_decay_sweep_large", "batch_sweep_s
 TEMPLATES = ("tpp_small", "tpp_large")
 
 BACK_TEST = (*FAMILIES, *SWEEPS, *TEMPLATES)
+
+#: Runs with a planted fault (section 7), and the ablation that finds its cause.
+FAULTY = ("faulty_kernel", "faulty_kernel_ablation")

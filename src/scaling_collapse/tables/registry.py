@@ -13,7 +13,7 @@ from scaling_collapse.curves.table import read_curves, write_table
 from scaling_collapse.errors import FigureError
 from scaling_collapse.paths import Paths
 from scaling_collapse.plan.expand import expand
-from scaling_collapse.tables.groups import BACK_TEST, HEADLINE
+from scaling_collapse.tables.groups import BACK_TEST, FAULTY, HEADLINE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,6 +69,12 @@ def _back_test(scale: Scale, paths: Paths) -> pd.DataFrame:
     return back_test_table(curves, scale.analysis, _sequence_length(scale))
 
 
+def _alarms(scale: Scale, paths: Paths) -> pd.DataFrame:
+    from scaling_collapse.tables.alarms import alarms_table
+
+    return alarms_table(read_curves(paths.curves), [read_curves(paths.group_curves(group)) for group in FAULTY])
+
+
 def _analysis(scale: Scale) -> tuple[Normalisation, np.ndarray]:
     """Return how the scale normalises training losses, and its grid."""
     return normalisation_of(scale.analysis, "train", _sequence_length(scale)), grid_of(scale.analysis)
@@ -86,4 +92,5 @@ TABLES: dict[str, Callable[[Scale, Paths], pd.DataFrame]] = {
     "table_11": _table_11,
     "table_12": _table_12,
     "back_test": _back_test,
+    "alarms": _alarms,
 }

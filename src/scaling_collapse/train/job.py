@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from scaling_collapse.config.recipe import Restart
 from scaling_collapse.corpus.open import Corpus
 from scaling_collapse.corpus.sampler import Sampler
 from scaling_collapse.errors import RunError
+from scaling_collapse.model.cross_entropy import LossKernel, unembedding_loss
 from scaling_collapse.model.decoder import Decoder
+from scaling_collapse.model.saturating_loss import saturating_loss
 from scaling_collapse.optim.groups import build_optimizer
 from scaling_collapse.optim.schedules import learning_rate
 from scaling_collapse.plan.run import Run
@@ -46,19 +49,32 @@ class Job:
 
     @property
     def micro_batch(self) -> int:
-        """Sequences that pass through the decoder at once."""
+        """Sequences that pass through the decoder at once, unless a restart says otherwise."""
         return min(self.execution.micro_batch_sequences or self.rank_sequences, self.rank_sequences)
+
+    def restart(self, step: int) -> Restart | None:
+        """The restart after which a step comes, if there was one."""
+        restart = self.run.restart
+        return restart if restart is not None and step > restart.step(self.run.steps) else None
 
     def batches(self, step: int) -> Iterator[Tensor]:
         """This rank's micro-batches (b, T+1) of a step: sequence j of step s is sample (s-1)*B + j of the run."""
         first = (step - 1) * self.run.batch_sequences + self.world.rank * self.rank_sequences
-        for start in range(0, self.rank_sequences, self.micro_batch):
-            count = min(self.micro_batch, self.rank_sequences - start)
+        restart = self.restart(step)
+        micro_batch = restart.micro_batch if restart else self.micro_batch
+        for start in range(0, self.rank_sequences, micro_batch):
+            count = min(micro_batch, self.rank_sequences - start)
             yield torch.from_numpy(self.sampler.batch(first + start, count)).to(self.execution.device)
 
     def gradient(self, step: int) -> tuple[float, float]:
         """Compute the gradient of a step; return the global batch's loss [nats/token] and gradient norm."""
-        self.gradients.accumulate(self.decoder, self.batches(step), self.run.batch_sequences, self.world)
+        restart = self.restart(step)
+        wrong_at = restart.wrong_kernel_at if restart else None
+
+        def kernel_of(sequences: int) -> LossKernel:
+            return saturating_loss if sequences == wrong_at else unembedding_loss
+
+        self.gradients.accumulate(self.decoder, self.batches(step), self.run.batch_sequences, self.world, kernel_of)
         return self.gradients.loss_and_norm()
 
     def factor(self, step: int) -> float:

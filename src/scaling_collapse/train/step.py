@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor, nn
 
+from scaling_collapse.model.cross_entropy import LossKernel, unembedding_loss
 from scaling_collapse.train.world import World
 
 #: Elements to which each gradient's start is aligned: 64 bytes of float32, a cache line.
@@ -31,15 +32,23 @@ class FlatGradients:
             parameter.grad = self._buffer[start : start + parameter.numel()].view_as(parameter)
             start += size
 
-    def accumulate(self, decoder: nn.Module, batches: Iterable[Tensor], batch_sequences: int, world: World) -> None:
+    def accumulate(
+        self,
+        decoder: nn.Module,
+        batches: Iterable[Tensor],
+        batch_sequences: int,
+        world: World,
+        kernel_of: Callable[[int], LossKernel] = lambda _: unembedding_loss,
+    ) -> None:
         """Set gradients and loss to the mean over the global batch of `batch_sequences` sequences.
 
         `batches` are this rank's micro-batches of tokens (b, T+1); each counts by its share of the global batch.
+        `kernel_of` says which loss kernel micro-batches of b sequences go through.
         """
         self._buffer.zero_()
         for tokens in batches:
             share = len(tokens) / batch_sequences
-            loss = decoder(tokens[:, :-1], tokens[:, 1:])
+            loss = decoder(tokens[:, :-1], tokens[:, 1:], kernel_of(len(tokens)))
             (loss * share).backward()
             self._loss.add_(loss.detach(), alpha=share)
         world.sum_(self._buffer)

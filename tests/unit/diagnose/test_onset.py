@@ -46,6 +46,14 @@ def test_the_interval_holds_the_onset_nine_times_in_ten(power):
     assert inside >= 98  # 1 in 1,000 at 90%
 
 
+def test_an_onset_is_no_later_than_where_the_rise_was_told() -> None:
+    """A rise that runs away looks like a later one, once most of it has been seen."""
+    values = 1e-4 * np.exp(np.clip(FRACTION - 0.6, 0, None) / 0.02)
+    told = int(np.searchsorted(FRACTION, 0.65))
+    assert onset_above_level(values, COUNT, FRACTION, 1e-6, 1e-3).index > told
+    assert onset_above_level(values, COUNT, FRACTION, 1e-6, 1e-3, told).index <= told
+
+
 @pytest.mark.parametrize("power", [0.0, 1.0])
 def test_a_rise_of_a_falling_loss_is_dated(power):
     rng, errors = np.random.default_rng(1), []

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from scaling_collapse.config.corpus import settings_of
 from scaling_collapse.config.load import load_scale
+from scaling_collapse.config.recipe import Restart
 from scaling_collapse.config.scale import Scale
 from scaling_collapse.errors import ConfigError
 from scaling_collapse.model.count import parameters
@@ -199,3 +201,30 @@ def test_tokens_are_checked_against_a_declared_and_a_built_corpus(tmp_path: Path
 def test_run_survives_json() -> None:
     (run,) = runs_of({})
     assert Run.model_validate_json(run.model_dump_json()) == run
+
+
+def test_a_restart_is_part_of_the_run_and_of_its_name() -> None:
+    restart = {"at": 0.6, "micro_batch": 3}
+    plain, right, wrong = runs_of({"cases": [{}, {"restart": restart}, {"restart": restart | {"wrong_kernel_at": 2}}]})
+    assert plain.restart is None
+    assert right.run_id == plain.run_id.replace("base", "restart0.6-m3")
+    assert wrong.run_id == plain.run_id.replace("base", "restart0.6-m3-wrong2")
+    assert right.restart is not None
+    assert right.restart.step(10) == 6
+    assert [Restart.named(run.restart.name) for run in (right, wrong) if run.restart] == [right.restart, wrong.restart]
+    same = {"run_id", "restart"}
+    assert plain.model_dump(exclude=same) == wrong.model_dump(exclude=same)
+
+
+@pytest.mark.parametrize(
+    ("restart", "message"),
+    [
+        ({"at": 0.0001, "micro_batch": 1}, "no step between the first and the last"),
+        ({"at": 0.5, "micro_batch": 10_000}, "more than the batch of"),
+        ({"at": 1.0, "micro_batch": 1}, "less than 1"),
+        ({"at": 0.5}, "micro_batch"),
+    ],
+)
+def test_an_impossible_restart_is_refused(restart: dict[str, Any], message: str) -> None:
+    with pytest.raises((ConfigError, ValidationError), match=message):
+        runs_of({"restart": restart})
