@@ -30,6 +30,7 @@ ORDER = [
     {"surrogate"},
     {"predict"},
     {"diagnose"},
+    {"live"},
     {"figures", "tables"},
     {"stages"},
     {"cache"},
@@ -111,6 +112,8 @@ def test_a_wrong_import_is_found_wherever_it_hides(source: str) -> None:
         "cli.results",
         "plan.expand",
         "stages.study",
+        "live.training_watch",
+        "live.read_references",
     ],
 )
 def test_nothing_heavy_is_imported_before_it_is_needed(module: str) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
     from scaling_collapse.plan.run import Run
+
+REFERENCE = typer.Option(
+    None, help="Table of curves whose smaller, like runs this one is held against. Default: the scale's own, if there."
+)
 
 
 def train(
@@ -19,8 +24,10 @@ def train(
     device: str = typer.Option("cpu", help="Where to compute, as torch names it."),
     checkpoint_seconds: float = typer.Option(30.0, help="Seconds between checkpoints."),
     progress_seconds: float = typer.Option(10.0, help="Seconds between lines of progress."),
+    reference: Path | None = REFERENCE,
+    stop_on_alarm: bool = typer.Option(False, help="End the training, after a checkpoint, on an alarm that lasts."),
 ) -> None:
-    """Train one run of the plan, or resume it where it stopped.
+    """Train one run of the plan, or resume it where it stopped; alarms and the predicted final loss are in its lines.
 
     Ctrl-C and SIGTERM write a checkpoint first. Several processes: torchrun -m scaling_collapse.cli.app train ...
     """
@@ -37,10 +44,12 @@ def train(
         raise RunError(run_id, f"trains on {run.data!r}, which is planned but cannot be built", "give it its own scale")
     execution = Execution(device, threads, micro_batch, checkpoint_seconds)
 
+    from scaling_collapse.live.watched_progress import watched_progress
     from scaling_collapse.train.loop import train_run
-    from scaling_collapse.train.progress import LinePrinter
 
-    train_run(run, Paths(loaded.name), execution, LinePrinter(run.run_id, progress_seconds), loaded.corpus)
+    paths = Paths(loaded.name)
+    progress = watched_progress(run, reference, paths.curves, progress_seconds, stop_on_alarm)
+    train_run(run, paths, execution, progress, loaded.corpus)
 
 
 def find_run(runs: Sequence[Run], run_id: str, scale: str) -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from scaling_collapse.curves.smooth import Smoothing
 from scaling_collapse.diagnose.alarm import Alarm
 from scaling_collapse.diagnose.diagnose import diagnose_curve
 from scaling_collapse.diagnose.family_reference import smaller_runs
-from scaling_collapse.diagnose.reference import pooled, reference_of
+from scaling_collapse.diagnose.reference import Reference, pooled, reference_of
 from scaling_collapse.diagnose.residual import residual_of_curve
 from scaling_collapse.errors import FigureError
 from scaling_collapse.figures import panels, style
@@ -37,14 +38,22 @@ SICK, SOUND = style.WARNING, "#2c6fbb"
 
 @dataclass(frozen=True)
 class Judged:
-    """A run against its reference: `residual` [percent of the loss] at `t_hat`, its alarms, with and without it."""
+    """A run against its reference: `residual` [percent of the loss] at `t_hat`."""
 
     curve: Curve
+    reference: Reference
     t_hat: np.ndarray
     residual: np.ndarray
-    source: str
-    alarms: tuple[Alarm, ...]
-    alone: tuple[Alarm, ...]
+
+    @cached_property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """What is told with the reference."""
+        return diagnose_curve(self.curve, self.reference).alarms
+
+    @cached_property
+    def alone(self) -> tuple[Alarm, ...]:
+        """What is told from the loss alone."""
+        return diagnose_curve(self.curve).alarms
 
     @property
     def restart(self) -> Restart | None:
@@ -76,8 +85,7 @@ def judged(frame: pd.DataFrame, family: pd.DataFrame, smallest: bool = False) ->
         reference = pooled([reference_of(other, curve) for other in smaller])
         t_hat, residual = residual_of_curve(curve, reference)
         level = residual[(t_hat >= ALIGNED[0]) & (t_hat <= ALIGNED[1])].mean()
-        alarms, alone = diagnose_curve(curve, reference).alarms, diagnose_curve(curve).alarms
-        found.append(Judged(curve, t_hat, PERCENT * (residual - level), reference.source, alarms, alone))
+        found.append(Judged(curve, reference, t_hat, PERCENT * (residual - level)))
     return found
 
 

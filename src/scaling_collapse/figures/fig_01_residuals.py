@@ -43,7 +43,7 @@ def draw(curves: dict[str, pd.DataFrame], context: FigureContext) -> tuple[Figur
         draw_residual(axes, initial, SICK, "wrong kernel")
         _finish(axes, initial)
         style.letter(axes, index, title, _words(initial))
-        notes.append(f"{chr(ord('a') + index)}: {initial.source}")
+        notes.append(f"{chr(ord('a') + index)}: {initial.reference.source}")
         rows = [(run, "family") for run in healthy] + [(repaired, "repaired"), (initial, "initial")]
         parts += [_data(run).assign(panel=panel, kind=kind) for run, kind in rows]
     row[0].set_ylabel("loss above what smaller\nsizes project")
@@ -75,5 +75,5 @@ def _words(run: Judged) -> str:
 
 
 def _data(run: Judged) -> pd.DataFrame:
-    facts = {"run": run.curve.run, "reference": run.source}
+    facts = {"run": run.curve.run, "reference": run.reference.source}
     return pd.DataFrame({"t_hat": run.t_hat, "residual_percent": run.residual}).assign(**facts)

@@ -16,7 +16,16 @@ PACKAGE = "scaling_collapse"
 #: Modules that decide how a stage is run and reported, and none of its numbers.
 EXECUTION = frozenset(
     f"{PACKAGE}.{name}"
-    for name in ("errors", "file_lock", "paths", "train.lock", "train.progress", "train.stop", "whole_file")
+    for name in (
+        "errors",
+        "file_lock",
+        "live.watched_progress",
+        "paths",
+        "train.lock",
+        "train.progress",
+        "train.stop",
+        "whole_file",
+    )
 )
 #: Rooms whose whole effect on a command is in its stage's parameters, because these hold every setting, resolved.
 #: Editing how a sweep is written down then retrains nothing, as long as the runs that come out are the same.

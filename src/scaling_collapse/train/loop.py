@@ -75,7 +75,7 @@ class Training:
         self.tensors = state_tensors(job.decoder, job.optimizer)
         self.validation_steps = validation_steps(self.run.steps, self.run.validations)
         start = self._resume()
-        self.done, self.seconds_before = start.step, start.seconds
+        self.done, self.seconds_before, self.losses_before = start.step, start.seconds, start.losses
         warmup = warmup_steps(self.run.schedule, self.run.steps, self.run.batch_tokens)
         self.divergence = DivergenceRule(self.run.model.vocabulary, warmup, start.losses)
         self.log = MetricLog(self.folder / LOG_FILE) if self.world.first else None
@@ -84,7 +84,7 @@ class Training:
 
     def train(self) -> None:
         """Train to the end, checkpointing on the way, and write the outputs. Raises RunStoppedError on a signal."""
-        self.progress.started(self.run, self.done)
+        self.progress.started(self.run, self.losses_before)
         reason = None
         while self.done < self.run.steps and reason is None:
             reason = self._step(self.done + 1)
@@ -127,6 +127,7 @@ class Training:
             return f"the validation loss of step {step} is {loss}"
         if self.log:
             self.log.append("validation", step, loss_nats=loss, bits_per_byte=self._bits_per_byte(loss))
+        self.progress.validated(step, loss)
         return None
 
     def _bits_per_byte(self, loss: float) -> float | None:

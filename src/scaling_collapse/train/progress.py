@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TextIO
 
 from scaling_collapse.plan.run import Run
@@ -20,11 +20,14 @@ class Progress(Protocol):
     def said(self, text: str) -> None:
         """Take a remark: a resume, a damaged checkpoint, a divergence."""
 
-    def started(self, run: Run, step: int) -> None:
-        """Training starts, after `step` steps that are done already."""
+    def started(self, run: Run, losses: Sequence[float]) -> None:
+        """Training starts, after steps that are done already, with these training losses [nats/token]."""
 
     def stepped(self, step: int, loss: float, learning_rate: float) -> None:
         """A step is done; loss [nats/token], base learning rate."""
+
+    def validated(self, step: int, loss: float) -> None:
+        """Held-out text was read after a step; loss [nats/token]."""
 
     def finished(self, outcome: Outcome) -> None:
         """The outputs are written."""
@@ -34,13 +37,17 @@ class Quiet:
     """Says nothing."""
 
     def said(self, text: str) -> None: ...  # noqa: D102
-    def started(self, run: Run, step: int) -> None: ...  # noqa: D102
+    def started(self, run: Run, losses: Sequence[float]) -> None: ...  # noqa: D102
     def stepped(self, step: int, loss: float, learning_rate: float) -> None: ...  # noqa: D102
+    def validated(self, step: int, loss: float) -> None: ...  # noqa: D102
     def finished(self, outcome: Outcome) -> None: ...  # noqa: D102
 
 
 class LinePrinter:
-    """Prints a line every few seconds; each line is one write, so concurrent runs do not mix within lines."""
+    """Prints a line every few seconds; each line is one write, so concurrent runs do not mix within lines.
+
+    `remark` is asked at each line for words to put at its end.
+    """
 
     def __init__(
         self,
@@ -48,7 +55,9 @@ class LinePrinter:
         every_seconds: float = 10.0,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
+        remark: Callable[[], str] = str,
     ) -> None:
+        self._remark = remark
         self._name, self._every, self._clock = f"{run_id:<{NAME_WIDTH}}", every_seconds, clock
         self._stream = sys.stderr if stream is None else stream
 
@@ -56,8 +65,9 @@ class LinePrinter:
         """Print a remark."""
         self._print(text)
 
-    def started(self, run: Run, step: int) -> None:
+    def started(self, run: Run, losses: Sequence[float]) -> None:
         """Print the first line: what is trained, and from where."""
+        step = len(losses)
         self._run, self._first_step = run, step
         self._begin = self._last_line = self._clock()
         self._loss_sum, self._losses = 0.0, 0
@@ -75,13 +85,17 @@ class LinePrinter:
         if now - self._last_line < self._every:
             return
         done, run = step - self._first_step, self._run
-        seconds_per_step = (now - self._begin) / done
+        seconds_per_step, remark = (now - self._begin) / done, self._remark()
         self._print(
             f"{percent(step, run.steps):>4}  step {step}/{run.steps}  loss {self._loss_sum / self._losses:.3f}  "
             f"lr {learning_rate:.2g}  {run.batch_tokens / seconds_per_step:,.0f} tok/s  "
             f"{duration((run.steps - step) * seconds_per_step)} left"
+            f"{'  ' if remark else ''}{remark}"
         )
         self._last_line, self._loss_sum, self._losses = now, 0.0, 0
+
+    def validated(self, step: int, loss: float) -> None:
+        """Say nothing: the losses are in the run's outputs."""
 
     def finished(self, outcome: Outcome) -> None:
         """Print the last line: status, final losses, time."""

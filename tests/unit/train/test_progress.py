@@ -39,7 +39,7 @@ def outcome(**changes: object) -> Outcome:
 def test_first_line_timed_lines_and_last_line() -> None:
     now, stream = [100.0], Writes()
     printer = LinePrinter("tiny-s0", every_seconds=10.0, stream=stream, clock=lambda: now[0])
-    printer.started(tiny_run(), 20)
+    printer.started(tiny_run(), [6.0] * 20)
     for step in range(21, 61):
         now[0] += 3.0
         printer.stepped(step, loss=6.0 - step / 20, learning_rate=0.00213)
@@ -55,7 +55,7 @@ def test_first_line_timed_lines_and_last_line() -> None:
 def test_a_diverged_run_without_any_loss_still_has_a_last_line() -> None:
     stream = Writes()
     printer = LinePrinter("tiny-s0", stream=stream)
-    printer.started(tiny_run(), 0)
+    printer.started(tiny_run(), [])
     missing = {"final_loss_nats": None, "final_validation_loss_nats": None, "final_validation_bits_per_byte": None}
     printer.finished(outcome(status="diverged", steps_done=0, **missing))
     assert "0%  diverged  loss none  held-out loss not finite" in stream.all[-1]

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +108,14 @@ class Listener:
     def said(self, text: str) -> None:
         self.remarks.append(text)
 
-    def started(self, run: Run, step: int) -> None:
-        self.first_step = step
+    def started(self, run: Run, losses: Sequence[float]) -> None:
+        self.first_step = len(losses)
 
     def stepped(self, step: int, loss: float, learning_rate: float) -> None:
         self.steps.append(step)
         self._on_step(step)
+
+    def validated(self, step: int, loss: float) -> None: ...
 
     def finished(self, outcome: Outcome) -> None:
         self.outcome = outcome
