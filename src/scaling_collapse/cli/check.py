@@ -51,10 +51,14 @@ def check(
 def _show(found: FamilyCheck) -> None:
     verdict = "collapse" if found.collapses else "do not collapse"
     typer.secho(f"{len(found.runs)} runs {verdict}", bold=True, fg="green" if found.collapses else "red")
-    typer.echo(f"  spread             {found.spread_percent:.3g}% of the final loss (collapse: up to {found.limit_percent:.3g}%)")
+    typer.echo(
+        f"  spread             {found.spread_percent:.3g}% of the final loss (collapse: up to {found.limit_percent:.3g}%)"
+    )
     typer.echo(f"  of dynamic range   {found.spread_of_range_percent:.3g}%")
     floor = found.noise_floor_percent
-    typer.echo(f"  noise floor        {f'{floor:.3g}% ({found.floor_source})' if math.isfinite(floor) else 'not known'}")
+    typer.echo(
+        f"  noise floor        {f'{floor:.3g}% ({found.floor_source})' if math.isfinite(floor) else 'not known'}"
+    )
     if math.isfinite(found.irreducible_nats):
         typer.echo(
             f"  with offset L0     {found.spread_irreducible_percent:.3g}% (L0 = {found.irreducible_nats:.3g} nats; above: offset 0)"

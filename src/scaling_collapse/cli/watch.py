@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 LOG = typer.Argument(help="Log file of any format that `collapse import` reads.")
 REFERENCE = typer.Option(None, "--reference", help="Table of curves with a finished run to compare with.")
-REFERENCE_RUN = typer.Option(None, "--reference-run", help="Which run of that table. Default: its smallest finished one.")
+REFERENCE_RUN = typer.Option(
+    None, "--reference-run", help="Which run of that table. Default: its smallest finished one."
+)
 STEPS = typer.Option(None, "--total-steps", min=1.0, help="Length of the run in steps; a reference needs it.")
 ONCE = typer.Option(False, "--once", help="The log is finished: judge it and end.")
 COMMAND = typer.Option(None, "--on-alarm", help="Shell command for each new alarm; it gets the alarm as JSON on stdin.")
@@ -58,8 +60,10 @@ def watch(
 
     options = Options(format=log_format, loss=loss, validation=validation, step=step)
     chosen = _reference(reference, reference_run)
-    alarms = _judge(log, options, chosen, total_steps, rate) if once else _follow(
-        log, options, chosen, total_steps, rate, every, on_alarm, quiet=as_json
+    alarms = (
+        _judge(log, options, chosen, total_steps, rate)
+        if once
+        else _follow(log, options, chosen, total_steps, rate, every, on_alarm, quiet=as_json)
     )
     if as_json:
         sys.stdout.write(json.dumps({"alarms": [alarm.as_json() for alarm in alarms]}, indent=1) + "\n")

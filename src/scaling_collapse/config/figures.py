@@ -14,7 +14,9 @@ from scaling_collapse.config.yaml_file import read_yaml
 from scaling_collapse.errors import ConfigError
 from scaling_collapse.paths import Paths
 
-Category = Literal["Collapse", "Curve shape", "Hyperparameters", "Schedules", "Prediction", "Diagnosis", "Compute efficiency"]
+Category = Literal[
+    "Collapse", "Curve shape", "Hyperparameters", "Schedules", "Prediction", "Diagnosis", "Compute efficiency"
+]
 
 
 class FigureEntry(Block):

@@ -18,6 +18,7 @@ _LOSS = {"loss", "losses", "nll", "crossentropy", "xent"}
 #: Words that make a number something else than a loss, although "loss" is in its name.
 _NO_LOSS = {"scale", "scaler", "scaling", "weight", "weights", "coef", "coeff", "ratio", "mask", "best", "min", "max"}
 _NO_LOSS |= {"time", "count", "std", "var", "spike", "spikes", "delta", "diff", "target", "ppl", "perplexity"}
+_NO_LOSS |= {"predicted"}
 _VALIDATION = {"val", "valid", "validation", "eval", "evaluation", "test", "dev", "heldout", "held", "holdout", "vali"}
 _PLAIN = {"loss", "losses", "train", "training", "lm", "avg", "average", "mean", "global", "metrics", "metric", "step"}
 _PLAIN |= {"cross", "entropy", "crossentropy", "ce", "nll", "final", "token", "per", "model", "objective", "main"}

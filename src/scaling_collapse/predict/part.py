@@ -57,16 +57,17 @@ def part_of(
     `warmup` is the fraction of training at which warm-up ends, and nothing before it is aligned. Raises CurveError
     where too few points are left, naming how many, or where the part does not reach beyond warm-up.
     """
-    known = curve.t_hat <= (1.0 if at is None else at) + ROUNDING
+    end = 1.0 if at is None else at
+    known = curve.t_hat <= end + ROUNDING
     if known.sum() < FEWEST_POINTS:
-        raise CurveError(curve.run, f"it has {int(known.sum())} point(s) up to {at:.4g} of training.", "train longer")
+        raise CurveError(curve.run, f"it has {int(known.sum())} point(s) up to {end:.4g} of training.", "train longer")
     difficulty = None if curve.difficulty is None or not normalisation.adjust else curve.difficulty[known]
     t_hat, loss = curve.t_hat[known], adjusted_loss(curve.loss[known], difficulty)
     if not (np.isfinite(loss).all() and (loss > 0).all() and (np.diff(t_hat) > 0).all()):
         raise CurveError(curve.run, "losses must be positive and finite, steps increase.", "end it before the fault")
     if np.ptp(curve.loss[known]) == 0:
         raise CurveError(curve.run, f"its loss is {curve.loss[0]:g} at every step, which is no training curve.")
-    progress = float(min(curve.t_hat[-1], 1.0 if at is None else at))
+    progress = float(min(curve.t_hat[-1], end))
     _check_reach(curve.run, progress, template, warmup)
     used = t_hat >= max(POWER_LAW_FROM * progress, float(template.t_hat[0])) - ROUNDING
     aligned = used & (t_hat >= max(ALIGN_FROM * progress, warmup) - ROUNDING)

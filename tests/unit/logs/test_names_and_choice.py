@@ -30,6 +30,7 @@ OTHER = [
     "loss_metrics/global_max_loss",
 ]
 OTHER += ["grad_norm", "val_ppl", "step", "loss_weight", "glossary", "loss_ratio"]
+OTHER += ["collapse/predicted_final_loss", "train/collapse/predicted_final_loss"]
 
 
 def test_names_of_losses():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -61,3 +63,12 @@ def test_too_little_is_refused_in_one_line_that_names_the_number(at: float, warm
     with pytest.raises(CurveError, match=message) as caught:
         part_of(run("a", 3 * shape(grid(100))), template(100), VALIDATION, at, warmup)
     assert "\n" not in str(caught.value)
+
+
+def test_one_point_is_too_little_whether_it_is_all_or_cut_off() -> None:
+    curve = run("a", 3 * shape(grid(2)))
+    with pytest.raises(CurveError, match=r"1 point\(s\) up to 0.5 of training"):
+        part_of(curve, template(), VALIDATION, at=0.5)
+    one = replace(curve, **{name: getattr(curve, name)[:1] for name in ("t_hat", "loss", "steps", "tokens")})
+    with pytest.raises(CurveError, match=r"1 point\(s\) up to 1 of training"):
+        part_of(one, template(), VALIDATION)
