@@ -107,6 +107,8 @@ def test_a_wrong_import_is_found_wherever_it_hides(source: str) -> None:
         "cli.fit",
         "cli.predict",
         "cli.advise",
+        "cli.check",
+        "cli.watch",
         "cli.train",
         "cli.figure",
         "cli.results",

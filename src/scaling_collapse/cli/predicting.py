@@ -78,7 +78,7 @@ def find_predictions(asked: Asked) -> Found:
 
     whole = read_curves(asked.curves)
     split = split_of(whole, asked.split)
-    wanted = _chosen(whole, asked.runs)
+    wanted = chosen_runs(whole, asked.runs)
     others = [] if asked.template == SURROGATE else [asked.template]
     siblings = _siblings(asked.siblings)
     if siblings != SMALLER:
@@ -138,7 +138,7 @@ def _siblings(words: str) -> list[str] | Literal["smaller"] | None:
     return [name.strip() for name in words.split(",") if name.strip()] or None
 
 
-def _chosen(frame: pd.DataFrame, patterns: Sequence[str]) -> list[str]:
+def chosen_runs(frame: pd.DataFrame, patterns: Sequence[str]) -> list[str]:
     """Return the runs that the patterns name, in the order of the table; all without a pattern."""
     from fnmatch import fnmatchcase
 

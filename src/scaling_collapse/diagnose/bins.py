@@ -89,7 +89,10 @@ class Bins:
     def _cell(self, step: float) -> int:
         if self.total_steps is None:
             return 0
-        return math.ceil(BINS * step / self.total_steps - 1e-9)
+        done = step / self.total_steps
+        if done > 1:  # longer than was said: few bins however much longer
+            done = 1 + math.log2(done)
+        return math.ceil(BINS * done - 1e-9)
 
     def _is_full(self, step: float, next_step: float) -> bool:
         if self.total_steps is None:

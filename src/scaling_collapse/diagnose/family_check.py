@@ -12,7 +12,7 @@ import numpy as np
 from scaling_collapse.curves import measures
 from scaling_collapse.curves.curve import Curve
 from scaling_collapse.curves.family import noise_floor, on_grid
-from scaling_collapse.curves.grid import GRID
+from scaling_collapse.curves.grid import FIRST_FRACTION, GRID, ROUNDING
 from scaling_collapse.curves.irreducible import fit_irreducible_loss
 from scaling_collapse.curves.normalise import FINISHED, TRAINING, VALIDATION, Normalisation
 from scaling_collapse.diagnose.noise import noise_variance
@@ -36,6 +36,8 @@ class FamilyCheck:
     the dynamic range; `noise_floor_percent` what noise alone gives (NaN if not known) and `floor_source` from what;
     `limit_percent` the spread up to which the runs collapse. `irreducible_nats` is the L0 of their texts or of a
     power law through them, and `spread_irreducible_percent` the spread of (L - L0)/(L(T) - L0) (NaN if not known).
+    A run that ends above its loss at t_hat 0.2 is an outlier, whatever the spread; where the mean of the runs does,
+    there is no dynamic range, and its percentage is NaN.
     """
 
     runs: tuple[str, ...]
@@ -53,11 +55,10 @@ class FamilyCheck:
 
     def as_json(self) -> dict[str, Any]:
         """Return what `check --json` shows."""
-        floor = self.noise_floor_percent
         return {
             "spread_percent": self.spread_percent,
-            "spread_of_range_percent": self.spread_of_range_percent,
-            "noise_floor_percent": floor if np.isfinite(floor) else None,
+            "spread_of_range_percent": _or_none(self.spread_of_range_percent),
+            "noise_floor_percent": _or_none(self.noise_floor_percent),
             "collapses": self.collapses,
             "outliers": list(self.outliers),
             "mismatches": list(self.mismatches),
@@ -68,30 +69,32 @@ def check_family(curves: Sequence[Curve], normalisation: Normalisation | None = 
     """Check runs of one split: one of each recipe is compared (the lowest seed), repeats tell the noise.
 
     Training losses are smoothed by default, others left as they are. Diverged and unfinished runs are left out.
-    Raises CurveError for fewer than two recipes, or losses that do not fall.
+    Raises CurveError for fewer than two recipes, or a run whose first loss lies after t_hat 0.2.
     """
-    left_out = tuple(curve.run for curve in curves if not _is_whole(curve))
-    repeats = _repeats([curve for curve in curves if _is_whole(curve)])
+    left_out = tuple(curve.run for curve in curves if not is_whole(curve))
+    repeats = _repeats([curve for curve in curves if is_whole(curve)])
     compared = [group[0] for group in repeats]
     if len(compared) < 2:
         raise CurveError("check", f"{len(compared)} finished run(s) of different recipes; need two.", "add runs")
     split = compared[0].split
     chosen = normalisation or (TRAINING if split == "train" else VALIDATION)
-    l_RG = on_grid(compared, chosen)
-    floor, source = noise_floor(repeats, split, chosen)
+    grid = _common_grid([curve for group in repeats for curve in group])
+    l_RG = on_grid(compared, chosen, grid)
+    floor, source = noise_floor(repeats, split, chosen, grid)
     if not source:
         floor, source = _point_noise(compared), "points"
     spread, limit = measures.spread(l_RG), _limit(floor)
-    offset, spread_irreducible = _with_irreducible(compared, chosen)
+    outliers = _outliers(l_RG, limit)
+    offset, spread_irreducible = _with_irreducible(compared, chosen, grid)
     return FamilyCheck(
         runs=tuple(curve.run for curve in compared),
         spread_percent=spread,
-        spread_of_range_percent=measures.spread_of_range(l_RG),
+        spread_of_range_percent=_spread_of_range(l_RG),
         noise_floor_percent=floor,
         floor_source=source,
         limit_percent=limit,
-        collapses=spread <= limit,
-        outliers=tuple(compared[i].run for i in _outliers(l_RG, limit)),
+        collapses=spread <= limit and not outliers,
+        outliers=tuple(compared[i].run for i in outliers),
         mismatches=tuple(_mismatches(compared)),
         spread_irreducible_percent=spread_irreducible,
         irreducible_nats=offset,
@@ -99,8 +102,31 @@ def check_family(curves: Sequence[Curve], normalisation: Normalisation | None = 
     )
 
 
-def _is_whole(curve: Curve) -> bool:
+def is_whole(curve: Curve) -> bool:
+    """Whether a run came to its end, so that it can be compared and be a reference."""
     return curve.facts.get("status") != "diverged" and bool(curve.t_hat[-1] >= FINISHED)
+
+
+def _or_none(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _spread_of_range(l_RG: np.ndarray) -> float:
+    try:
+        return measures.spread_of_range(l_RG)
+    except CurveError:
+        return float("nan")
+
+
+def _common_grid(curves: Sequence[Curve]) -> np.ndarray:
+    """Return the grid up to where all curves reach: the last loss of a finished run may be logged a little earlier."""
+    for curve in curves:
+        if curve.t_hat[0] > FIRST_FRACTION + ROUNDING:
+            problem = (
+                f"its losses begin at {curve.t_hat[0]:.0%} of training; runs are compared from {FIRST_FRACTION:.0%} on"
+            )
+            raise CurveError(curve.run, problem, "leave it out")
+    return GRID[min((curve.t_hat[-1] for curve in curves), default=1.0) + ROUNDING >= GRID]
 
 
 def _repeats(curves: Sequence[Curve]) -> list[list[Curve]]:
@@ -126,9 +152,12 @@ def _limit(floor_percent: float) -> float:
 
 
 def _outliers(l_RG: np.ndarray, limit: float) -> list[int]:
-    """Return the rows to leave out, one after the other, until the rest collapses or no row explains its spread."""
-    kept = list(range(len(l_RG)))
-    found: list[int] = []
+    """Return the rows to leave out, one after the other, until the rest collapses or no row explains its spread.
+
+    Rows that do not fall come first.
+    """
+    found = np.flatnonzero(l_RG[:, 0] <= 1).tolist()
+    kept = [i for i in range(len(l_RG)) if i not in found]
     while len(kept) > 2 and measures.spread(l_RG[kept]) > limit:
         now = measures.spread(l_RG[kept])
         without = {i: measures.spread(l_RG[[j for j in kept if j != i]]) for i in kept}
@@ -157,7 +186,7 @@ def _mismatches(curves: Sequence[Curve]) -> Iterator[str]:
         yield f"schedules {', '.join(kinds)}"
 
 
-def _with_irreducible(curves: Sequence[Curve], normalisation: Normalisation) -> tuple[float, float]:
+def _with_irreducible(curves: Sequence[Curve], normalisation: Normalisation, grid: np.ndarray) -> tuple[float, float]:
     """Return L0 [nats] and the spread [percent] with it: NaN where it is not known and cannot be fitted."""
     known = {curve.irreducible_nats for curve in curves}
     if len(known) == 1 and np.isfinite(next(iter(known))):
@@ -168,4 +197,4 @@ def _with_irreducible(curves: Sequence[Curve], normalisation: Normalisation) -> 
         except CurveError:
             return float("nan"), float("nan")
     changed = Normalisation(normalisation.smoothing, offset, normalisation.final, normalisation.adjust)
-    return offset, measures.spread(on_grid(list(curves), changed))
+    return offset, measures.spread(on_grid(list(curves), changed, grid))

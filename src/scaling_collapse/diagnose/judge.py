@@ -14,11 +14,15 @@ from scaling_collapse.diagnose.rise import rise
 from scaling_collapse.diagnose.spike import spikes
 from scaling_collapse.diagnose.split import gap_rise
 from scaling_collapse.diagnose.stream import Series, Stream
-from scaling_collapse.diagnose.thresholds import LOWEST_RATE, threshold
+from scaling_collapse.diagnose.thresholds import HIGHEST_RATE, LOWEST_RATE, threshold
 from scaling_collapse.diagnose.whiten import WANDER
+from scaling_collapse.errors import ConfigError
 
 #: False alarms per healthy run.
 RATE = 0.01
+
+#: Below this the shares of single tests fall under the lowest rate of the thresholds, and their sum is not held.
+LEAST_RATE = 0.001
 
 #: With a reference the residual gets most of the rate, since a healthy loss falls and so hardly ever seems to rise.
 RESIDUAL_SHARE = 0.9
@@ -48,7 +52,10 @@ class Finding:
 
 @dataclass
 class Judge:
-    """The tests that take part, for a run with or without reference and validation losses; `rate` as in the module."""
+    """The tests that take part, for a run with or without reference and validation losses.
+
+    `rate` is that of a run, all tests together. Raises ConfigError for one that cannot be held.
+    """
 
     rate: float = RATE
     reference: Reference | None = None
@@ -58,7 +65,7 @@ class Judge:
     def __post_init__(self) -> None:
         if self.reference is not None:
             self.residual = ResidualTest(self.reference.wander)
-        threshold("rise", MOST_BINS, self.rate)
+        check_rate(self.rate)
 
     def share(self, test: TestName) -> float:
         """Return the share of the rate that a test gets; 0 where it does not take part."""
@@ -117,6 +124,13 @@ class Judge:
             return max(rate / (2 * bins.width), LOWEST_RATE), MOST_BINS
         done = max(float(series.stop[-1]) - start, 1 / BINS)
         return max(rate, LOWEST_RATE), max(round(len(series) / done * (1 - start)), len(series))
+
+
+def check_rate(rate: float) -> None:
+    """Raise ConfigError for a rate of false alarms of a run that the tests cannot hold."""
+    if not LEAST_RATE <= rate <= HIGHEST_RATE:
+        problem = f"{rate:g} false alarms a run; must be {LEAST_RATE:g} to {HIGHEST_RATE:g}."
+        raise ConfigError("alarm rate", problem, f"use {RATE:g}")
 
 
 def _rise_at_end(series: Series) -> float:

@@ -52,6 +52,7 @@ class LogCheck:
         return "rewind", "step_reset", f"step {step:g} follows step {before:g}: a restart that overwrites"
 
     def _without_loss(self, step: float, loss: float) -> tuple[Verdict, Kind | None, str]:
+        step = step if math.isfinite(step) else self.last_step
         self.not_finite += 1
         if self.not_finite == 1:
             self.not_finite_from = step

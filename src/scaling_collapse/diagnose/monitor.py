@@ -12,13 +12,16 @@ from scaling_collapse.diagnose.alarm import Alarm, Kind
 from scaling_collapse.diagnose.evidence import describe
 from scaling_collapse.diagnose.fault import Fault, assess, is_above, kind_of
 from scaling_collapse.diagnose.judge import RATE, Finding, Judge
-from scaling_collapse.diagnose.log import LogCheck
+from scaling_collapse.diagnose.log import LOST_POINTS, LogCheck
 from scaling_collapse.diagnose.reference import Reference
 from scaling_collapse.diagnose.residual import residual_series
 from scaling_collapse.diagnose.split import GAP_WANDER, gap
 from scaling_collapse.diagnose.stream import Series, Stream
 from scaling_collapse.diagnose.whiten import WANDER
 from scaling_collapse.errors import CurveError
+
+#: A fault of the log is told at most so often: one that shuffles its lines has them without end.
+MOST_TOLD = 100
 
 
 @dataclass
@@ -65,8 +68,11 @@ class Monitor:
     def update(self, step: float, loss: float) -> Alarm | None:
         """Take the training loss of a step. Return an alarm that is new or has changed, else None."""
         step, loss = float(step), float(loss)
+        was_lost = self.log.not_finite >= LOST_POINTS
         verdict, kind, evidence = self.log(step, loss)
         alarm = self._artefact(kind, step, evidence) if kind else None
+        if was_lost and not self.log.not_finite:
+            alarm = self._found_again() or alarm
         if verdict == "restart":
             self._clear()
         elif verdict == "rewind":
@@ -222,15 +228,32 @@ class Monitor:
             evidence=describe(fault.finding, found, source),
         )
 
-    def _artefact(self, kind: Kind, step: float, evidence: str) -> Alarm:
+    def _artefact(self, kind: Kind, step: float, evidence: str) -> Alarm | None:
+        if sum(alarm.kind == kind for alarm in self.alarms) >= MOST_TOLD:
+            return None
+        step = step if np.isfinite(step) else self.log.last_step
         at = round(self.log.not_finite_from if kind == "divergence" else step)
         self.alarms.append(Alarm(self.run, kind, at, self._fraction(at), False, (at, at), round(step), evidence))
         return self.alarms[-1]
 
+    def _found_again(self) -> Alarm | None:
+        """A loss that was no number any more is one again: that divergence is over."""
+        at = round(self.log.not_finite_from)
+        for index, alarm in reversed(list(enumerate(self.alarms))):
+            if alarm.kind == "divergence" and alarm.onset_step == at:
+                self.alarms[index] = replace(alarm, recovered=True)
+                return self.alarms[index]
+        return None
+
     def _rewind(self, step: float) -> None:
-        """Forget what came from `step` on; a fault that began later is over."""
+        """Forget what came from `step` on; faults that began later are over."""
         self.train.rewind(step)
         self.validation.rewind(step)
-        if self.fault is not None and self.alarms[self.fault.alarm].onset_step >= step:
-            self.alarms[self.fault.alarm] = replace(self.alarms[self.fault.alarm], recovered=True)
-            self.fault = None
+        for index, alarm in enumerate(self.alarms):
+            if alarm.onset_step < step or alarm.is_artefact:
+                continue
+            self.alarms[index] = replace(alarm, recovered=True)
+            if self.fault is not None and self.fault.alarm == index:
+                self.fault = None
+            if alarm.kind == "train_validation_split":
+                self.has_split = False

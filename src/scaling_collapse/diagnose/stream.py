@@ -66,8 +66,9 @@ class Stream:
         return self.bins.add(step, self.clip(raw), raw) > 0
 
     def rewind(self, step: float) -> None:
-        """Forget what came from `step` on."""
+        """Forget what came from `step` on, so that no point is pulled towards a level that no longer holds."""
         self.bins.rewind(step)
+        self.clip, self.last_loss = RunningClip(), math.nan
         self.healed = [(start, min(stop, step)) for start, stop in self.healed if start < step]
 
     def series(self) -> Series:

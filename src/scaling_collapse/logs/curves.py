@@ -58,6 +58,29 @@ class Losses:
     lr: np.ndarray
     tokens: np.ndarray
 
+    def part(self, where: slice) -> Losses:
+        """Return the losses of a part of the log."""
+        arrays = (self.split, self.step, self.loss, self.lr, self.tokens)
+        return Losses(self.splits, *(array[where] for array in arrays))
+
+
+@dataclass(frozen=True)
+class LoggedRun:
+    """One run as its log has it, with nothing repaired: NaN, restarts and steps written twice are there.
+
+    `name` is that of its curves: `x (2)` for the run of `number` 2 under one name. `facts` holds columns of FACTS.
+    """
+
+    name: str
+    losses: Losses
+    facts: Mapping[str, Any]
+    number: int = 1
+
+
+def numbered(name: str, number: int) -> str:
+    """Return the name of the run that comes as the `number`-th, from 1, under one name."""
+    return name if number == 1 else f"{name} ({number})"
+
 
 def curves_of_run(
     name: str, losses: Losses, found: Repaired, facts: Mapping[str, Any], tokens_per_step: float | None, notes: Notes

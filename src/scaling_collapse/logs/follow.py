@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from scaling_collapse.logs.choose import base_of, choose
+from scaling_collapse.logs.curves import numbered
 from scaling_collapse.logs.names import PART, plainness
 from scaling_collapse.logs.notes import Note
 from scaling_collapse.logs.options import Options
@@ -66,6 +67,11 @@ class Follower:
         return self._race.winner
 
     @property
+    def hopeless(self) -> bool:
+        """Whether so much was read without a loss that none is expected."""
+        return self._race.hopeless
+
+    @property
     def columns(self) -> dict[str, str]:
         """Which columns are read as which split."""
         return {base_of(column): split for column, split in self._splits.items()}
@@ -107,7 +113,7 @@ class Follower:
         if event is Event.NEW_RUN:
             self._numbers[run] = self._numbers.get(run, 1) + 1
         number = self._numbers.get(run, 1)
-        shown = run if number == 1 else f"{run} ({number})"
+        shown = numbered(run, number)
         if self._options.tokens_per_step is not None:
             tokens = step * self._options.tokens_per_step
         return Update(shown, split, step, loss, lr, tokens, event, tracker.start, tracker.stretch)

@@ -14,15 +14,17 @@ from scaling_collapse.logs.curves import (
     SECOND_RUN,
     TOO_SHORT,
     LogCurve,
+    LoggedRun,
     Losses,
     compact,
     curves_of_run,
     facts_of,
+    numbered,
 )
 from scaling_collapse.logs.notes import Guess, Note, Notes
 from scaling_collapse.logs.options import NUMBERED, Options
 from scaling_collapse.logs.parser import Parser
-from scaling_collapse.logs.repair import grouped, repair
+from scaling_collapse.logs.repair import grouped, repair, runs_in
 from scaling_collapse.logs.store import Store
 
 OTHER_COLUMNS = "other loss columns not read (--all-losses keeps them)"
@@ -85,19 +87,35 @@ class Runs:
             if len(losses.step) < LEAST_POINTS:
                 notes.add(TOO_SHORT, name, lost=True)
                 continue
-            one_run = run.named_in_log or self._options.run is not None
-            found = repair(losses.step, losses.split, losses.loss, one_run)
+            found = repair(losses.step, losses.split, losses.loss, self._is_one(run))
             if len(found) > 1:
                 notes.add(SECOND_RUN, name, count=len(found) - 1)
             facts = facts_of(run.facts, self._options)
             for number, repaired in enumerate(found, 1):
-                label = name if number == 1 else f"{name} ({number})"
+                label = numbered(name, number)
                 curves += curves_of_run(label, losses, repaired, facts, self._options.tokens_per_step, notes)
         return tuple(curves), _summed(self._notes)
+
+    def logged(self) -> tuple[LoggedRun, ...]:
+        """Return all runs, told apart as `finish` does, but not repaired."""
+        found = []
+        for name, run in self._runs.items():
+            losses, facts = _joined(run.pieces), facts_of(run.facts, self._options)
+            parts = runs_in(losses.step, losses.split, self._is_one(run))
+            found += [LoggedRun(numbered(name, n), losses.part(part), facts, n) for n, part in enumerate(parts, 1)]
+        return tuple(found)
+
+    def notes(self) -> tuple[Note, ...]:
+        """Return the notes on files so far."""
+        return _summed(self._notes)
 
     def guesses(self) -> tuple[Guess, ...]:
         """Return what was guessed of each file."""
         return tuple(self._guesses)
+
+    def _is_one(self, run: _Run) -> bool:
+        """Whether steps that begin again are a restart, since the run has a name of its own."""
+        return run.named_in_log or self._options.run is not None
 
     def _check_columns(self, part: Part) -> None:
         """Raise LogError for a column of the options that the file does not have."""

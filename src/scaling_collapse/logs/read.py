@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scaling_collapse.errors import LogError
-from scaling_collapse.logs.curves import LogCurve
+from scaling_collapse.logs.curves import LogCurve, LoggedRun
 from scaling_collapse.logs.formats.parquet import MAGIC, Parquet
 from scaling_collapse.logs.merge import Part, Runs
 from scaling_collapse.logs.notes import EXAMPLE_WIDTH, Guess, Note, Notes
@@ -41,23 +41,45 @@ class Imported:
         return tidy(self.curves)
 
 
+@dataclass(frozen=True)
+class Logged:
+    """Runs of a log as it has them, in its order; notes on what could not be read; guesses."""
+
+    runs: tuple[LoggedRun, ...]
+    notes: tuple[Note, ...]
+    guesses: tuple[Guess, ...]
+
+
 def read_logs(paths: Sequence[Path], options: Options | None = None) -> Imported:
     """Read `paths` and return their curves.
 
     Raises LogError, naming the file, for one that cannot be read or holds no losses that could be recognised, and for
     options that do not fit. Memory: about 100 bytes a loss, and a chunk of text at a time.
     """
-    options = Options() if options is None else options
-    if options.format is not None:
-        format_named(options.format)
-    runs = Runs(options)
-    for path, name in zip(paths, run_names(paths, options.run), strict=True):
-        runs.add(_read_one(path, name, options))
+    runs = _collected(paths, options or Options())
     curves, notes = runs.finish()
     if not curves:
         lost = "; ".join(str(note) for note in notes if note.lost) or "no losses"
         raise LogError(", ".join(map(str, paths[:3])) or "logs", f"no curve of two points or more ({lost}).")
     return Imported(curves, notes, runs.guesses())
+
+
+def read_logged(path: Path, options: Options | None = None) -> Logged:
+    """Read a finished log as it stands, with nothing repaired: for those who look for its faults.
+
+    The columns are chosen, and runs told apart, as in `read_logs`; raises as that does for a file without losses.
+    """
+    runs = _collected([path], options or Options())
+    return Logged(runs.logged(), runs.notes(), runs.guesses())
+
+
+def _collected(paths: Sequence[Path], options: Options) -> Runs:
+    if options.format is not None:
+        format_named(options.format)
+    runs = Runs(options)
+    for path, name in zip(paths, run_names(paths, options.run), strict=True):
+        runs.add(_read_one(path, name, options))
+    return runs
 
 
 def _read_one(path: Path, name: str, options: Options) -> Part:

@@ -13,6 +13,7 @@ times the last one counts. `follow.Tracker` keeps the same rule for a growing lo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -36,10 +37,7 @@ class Repaired:
 
 def repair(step: np.ndarray, split: np.ndarray, loss: np.ndarray, one_run: bool = False) -> list[Repaired]:
     """Return the runs among losses of shape (n,) that come in log order; `split` holds small whole numbers."""
-    starts = np.flatnonzero(np.diff(step, prepend=step[:1]) < 0)
-    starts = np.concatenate([[0], starts])
-    earlier = _last_earlier(step, split, starts)
-    begins, again = _runs(step[starts], starts, earlier, one_run)
+    starts, begins, again = _stretches(step, split, one_run)
     ends = [*begins[1:], len(starts)]
     edges = np.append(starts, len(step))
     runs = []
@@ -50,6 +48,21 @@ def repair(step: np.ndarray, split: np.ndarray, loss: np.ndarray, one_run: bool 
         keep = {code: indices + edges[begin] for code, indices in run.keep.items()}
         runs.append(Repaired(keep, run.restarts, run.taken_back, run.duplicates, run.differing, run.disordered))
     return runs
+
+
+def runs_in(step: np.ndarray, split: np.ndarray, one_run: bool = False) -> list[slice]:
+    """Return where each run of a log lies, as `repair` tells them apart, with nothing repaired."""
+    starts, begins, _ = _stretches(step, split, one_run)
+    edges = [*(int(starts[begin]) for begin in begins), len(step)]
+    return [slice(first, stop) for first, stop in pairwise(edges)]
+
+
+def _stretches(step: np.ndarray, split: np.ndarray, one_run: bool) -> tuple[np.ndarray, list[int], np.ndarray]:
+    """Return the first index of each stretch, the stretches at which runs begin, and which of all are restarts."""
+    starts = np.flatnonzero(np.diff(step, prepend=step[:1]) < 0)
+    starts = np.concatenate([[0], starts])
+    begins, again = _runs(step[starts], starts, _last_earlier(step, split, starts), one_run)
+    return starts, begins, again
 
 
 def _last_earlier(step: np.ndarray, split: np.ndarray, starts: np.ndarray) -> np.ndarray:

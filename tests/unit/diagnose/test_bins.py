@@ -39,6 +39,12 @@ def test_a_run_of_known_length_has_a_bin_for_each_half_percent():
     assert bins.fraction[-1] == pytest.approx(1, abs=0.003)
 
 
+def test_a_run_that_is_longer_than_was_said_stays_small():
+    bins = filled(100, range(1, 12_801))  # seven doublings
+    assert len(bins) <= 8 * BINS
+    assert bins.array("last_step")[-1] > 12_700
+
+
 def test_sparse_points_have_a_bin_each_and_close_it_at_once():
     bins = Bins(1000)
     assert [bins.add(float(step), 1.0, 1.0) for step in range(50, 1001, 50)] == [1] * 20

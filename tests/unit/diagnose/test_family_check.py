@@ -94,6 +94,33 @@ def test_validation_curves_have_the_noise_of_their_points():
     assert found.collapses
 
 
+def test_a_run_that_ends_above_is_an_outlier_and_without_a_fall_there_is_no_range():
+    rising = replace(FAMILY[1], loss=FAMILY[1].loss * (1 + 0.6 * T), run="rising")
+    found = check_family([FAMILY[0], rising, FAMILY[2]])
+    assert not found.collapses
+    assert found.outliers == ("rising",)
+    both = check_family([rising, replace(rising, run="again", facts=rising.facts | {"size_params": 8e5})])
+    assert both.spread_percent < both.limit_percent
+    assert not both.collapses
+    assert both.outliers == ("rising", "again")
+    assert both.as_json()["spread_of_range_percent"] is None
+
+
+def test_runs_are_compared_as_far_as_all_of_them_were_logged():
+    short = replace(
+        FAMILY[1], run="short", **{n: getattr(FAMILY[1], n)[:1990] for n in ("t_hat", "loss", "steps", "tokens")}
+    )
+    found = check_family([FAMILY[0], short, FAMILY[2]])
+    assert short.t_hat[-1] == 0.995
+    assert found.runs == ("small", "short", "large")
+    assert found.collapses
+    late = replace(
+        FAMILY[1], run="late", **{n: getattr(FAMILY[1], n)[500:] for n in ("t_hat", "loss", "steps", "tokens")}
+    )
+    with pytest.raises(CurveError, match="late: its losses begin at 25% of training"):
+        check_family([FAMILY[0], late])
+
+
 def test_unfinished_and_diverged_runs_are_left_out():
     half = replace(FAMILY[0], t_hat=FAMILY[0].t_hat / 2, run="half")
     lost = replace(FAMILY[0], facts=FAMILY[0].facts | {"status": "diverged"}, run="lost")

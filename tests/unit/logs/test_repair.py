@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scaling_collapse.logs.repair import repair
+from scaling_collapse.logs.repair import repair, runs_in
 from scaling_collapse.logs.tracker import Event, Tracker
 
 #: What stays of a run: the index of the row that counts, by (split, step).
@@ -85,7 +85,10 @@ def test_any_log_is_repaired_by_the_rule(rows, one_run):
 @settings(max_examples=200, deadline=None)
 def test_every_row_is_kept_or_counted(rows, one_run):
     split, step = (np.array([row[k] for row in rows], dtype=np.int64) for k in (0, 1))
-    for run in repair(step, split, np.zeros(len(rows)), one_run):
+    parts = runs_in(step, split, one_run)
+    assert [i for part in parts for i in range(len(rows))[part]] == list(range(len(rows)))
+    for run, part in zip(repair(step, split, np.zeros(len(rows)), one_run), parts, strict=True):
+        assert all(part.start <= i < part.stop for indices in run.keep.values() for i in indices)
         kept = sum(map(len, run.keep.values()))
         assert run.differing == 0
         assert run.taken_back >= 0 <= run.duplicates
@@ -99,6 +102,13 @@ def one(steps: list[int], losses: list[float] | None = None):
     loss = np.arange(len(step), dtype=float) if losses is None else np.array(losses)
     (run,) = repair(step, np.zeros(len(step), dtype=int), loss)
     return run
+
+
+def test_the_parts_of_a_log_that_are_a_run_each():
+    rows = [1, 2, 3, 2, 3, 4, 1, 2, 3, 1]
+    step = np.array(rows)
+    assert runs_in(step, np.zeros(10, dtype=int)) == [slice(0, 6), slice(6, 9), slice(9, 10)]
+    assert runs_in(step, np.zeros(10, dtype=int), one_run=True) == [slice(0, 10)]
 
 
 def test_a_restart_from_a_checkpoint():
