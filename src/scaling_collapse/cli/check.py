@@ -38,15 +38,15 @@ def check(
 
     Exit code: 0 they collapse, 1 they do not, 2 bad input.
     """
-    from scaling_collapse.cli.curve_files import assumed_finished, read_files
     from scaling_collapse.cli.predicting import chosen_runs
     from scaling_collapse.curves.curve import curves_of
     from scaling_collapse.curves.table import choose_runs
     from scaling_collapse.diagnose.family_check import check_family
+    from scaling_collapse.logs.given import assumed_finished, read_given
     from scaling_collapse.logs.options import Options
     from scaling_collapse.predict.table import split_of
 
-    files = read_files(curves, Options(format=log_format, loss=loss, step=step))
+    files = read_given(curves, Options(format=log_format, loss=loss, step=step))
     table = choose_runs(files.frame, chosen_runs(files.frame, run))
     chosen = split_of(table, split)
     compared = list(curves_of(table, chosen, complete=True))

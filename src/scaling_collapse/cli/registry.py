@@ -36,6 +36,7 @@ COMMANDS: dict[str, Entry] = {
     "predict": Entry("predict:predict", "Predict final losses from parts of curves."),
     "advise": Entry("advise:advise", "Say which runs of a sweep can stop now."),
     "watch": Entry("watch:watch", "Follow a training log, and tell spikes, drift and divergence."),
+    "report": Entry("report:report", "Write one HTML file on a family of runs, or on a single one."),
     "import": Entry("import_logs:import_logs", "Read training logs of other tools into a table of curves."),
     "figure": Entry("figure:figure", "Draw one figure from the curves."),
     "table": Entry("table:table", "Compute one table from the curves."),

@@ -99,18 +99,18 @@ def _check_positive(**numbers: float | None) -> None:
 
 def _references(path: Path | None, name: str | None) -> list[Curve]:
     """Return the finished runs of a file, or the one that is named. Raises CurveError where there is none."""
-    from scaling_collapse.cli.curve_files import assumed_finished, read_files
     from scaling_collapse.curves.curve import curves_of
     from scaling_collapse.curves.table import choose_runs
     from scaling_collapse.diagnose.family_check import is_whole
     from scaling_collapse.errors import CurveError
+    from scaling_collapse.logs.given import assumed_finished, read_given
     from scaling_collapse.predict.table import split_of
 
     if path is None:
         if name is not None:
             raise CurveError(f"--reference-run {name}", "it is a run of --reference, which is missing.", "give both")
         return []
-    files = read_files([path])
+    files = read_given([path])
     frame = files.frame if name is None else choose_runs(files.frame, [name])
     split = split_of(frame, None)
     for line in (*files.said, *assumed_finished(frame[frame["split"] == split])):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from scaling_collapse.cli.curve_files import guess_lines, is_tidy, listed
 from scaling_collapse.cli.watch_log import another_run
 from scaling_collapse.cli.watch_run import WatchedRun
 from scaling_collapse.cli.watch_setting import Setting
@@ -17,6 +16,7 @@ from scaling_collapse.curves.difficulty import adjusted_loss
 from scaling_collapse.curves.table import read_curves
 from scaling_collapse.errors import CurveError
 from scaling_collapse.logs.curves import LoggedRun, Losses
+from scaling_collapse.logs.given import guess_lines, is_tidy, listed
 from scaling_collapse.logs.names import is_validation
 from scaling_collapse.logs.options import Options
 from scaling_collapse.logs.read import read_logged

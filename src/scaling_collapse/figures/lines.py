@@ -11,7 +11,7 @@ import pandas as pd
 from scaling_collapse.curves.curve import Curve, curves_of
 from scaling_collapse.curves.family import size_name
 from scaling_collapse.curves.grid import ROUNDING, to_grid
-from scaling_collapse.curves.normalise import FINISHED, normalise_smoothed, smoothed_loss
+from scaling_collapse.curves.normalise import FINISHED, Normalisation, normalise_smoothed, smoothed_loss
 from scaling_collapse.curves.smooth import Smoothing
 from scaling_collapse.errors import FigureError
 from scaling_collapse.figures.context import FigureContext
@@ -63,13 +63,13 @@ def lines_of(frame: pd.DataFrame, context: FigureContext, split: str = "train") 
 
     Raises CurveError where `frame` has no such curves, or one cannot be smoothed.
     """
-    lines = [_line(curve, context, split) for curve in curves_of(frame, split)]
+    lines = [line_of(curve, context.normalisation(split)) for curve in curves_of(frame, split)]
     order = ("size_params", "tpp", "tau", "batch_tokens", "lr_peak")
     return sorted(lines, key=lambda line: (*(line.fact(name) for name in order), line.curve.seed))
 
 
-def _line(curve: Curve, context: FigureContext, split: str) -> Line:
-    how = context.normalisation(split)
+def line_of(curve: Curve, how: Normalisation) -> Line:
+    """Return the line of a curve, smoothed and normalised as `how` says. Raises CurveError where it cannot be."""
     loss = smoothed_loss(curve, how)
     ended = bool(curve.t_hat[-1] >= FINISHED and curve.facts.get("status") != "diverged")
     whole = normalise_smoothed(curve, loss, how) if ended else np.full(len(loss), np.nan)

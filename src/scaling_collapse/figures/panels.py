@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,9 +15,13 @@ from scaling_collapse.figures.collapse import Family
 from scaling_collapse.figures.lines import Line, as_measured, finished
 
 Colours = dict[str, style.Colour]
+Across = Callable[[Line], np.ndarray]
 
 #: The normalised panels show l down from where it is at this fraction of training.
 SHOWN_FROM = 0.12
+
+#: In SVG files the strokes of runs are groups of these names, then the run.
+RUN_GID = "run:"
 
 DEVIATION = r"$\ell -$ mean"
 
@@ -34,7 +39,8 @@ def draw_normalised(axes: Axes, lines: Sequence[Line], colour_of: Colours) -> No
     for line, first in _with_first(finished(lines)):
         width, alpha = (1.3, 1.0) if first else (0.7, 0.8)
         mark = "." if _is_sparse(line) else None
-        axes.plot(line.t_hat, line.normalised, color=colour_of[line.run], lw=width, alpha=alpha, marker=mark, ms=4)
+        look: dict[str, Any] = {"lw": width, "alpha": alpha, "marker": mark, "ms": 4, "gid": gid_of(line)}
+        axes.plot(line.t_hat, line.normalised, color=colour_of[line.run], **look)
     axes.axhline(1, color=style.GREY, lw=0.6, ls=(0, (2, 2)), zorder=0)
     fraction_axis(axes)
 
@@ -63,7 +69,7 @@ def draw_deviation(axes: Axes, family: Family, colour_of: Colours) -> None:
     for line, first in _with_first(finished(family.lines)):
         width, alpha = (1.1, 1.0) if first else (0.6, 0.8)
         deviation = family.deviation(line)
-        axes.plot(family.grid, deviation, color=colour_of[line.run], lw=width, alpha=alpha)
+        axes.plot(family.grid, deviation, color=colour_of[line.run], lw=width, alpha=alpha, gid=gid_of(line))
         if _is_sparse(line):
             at = line.t_hat[line.t_hat >= family.grid[0]]
             axes.plot(at, np.interp(at, family.grid, deviation), ".", color=colour_of[line.run], ms=4)
@@ -93,24 +99,35 @@ def draw_loss(axes: Axes, lines: Sequence[Line], colour_of: Colours) -> None:
     fraction_axis(axes)
 
 
-def draw_measured(axes: Axes, lines: Sequence[Line], colour_of: Colours) -> None:
-    """Draw losses [nats] as measured against tokens; a cross marks where a run ends that did not finish."""
+def tokens(line: Line) -> np.ndarray:
+    """Return the tokens seen at each point of a line."""
+    return line.t_hat * float(line.curve.facts["tokens_total"])
+
+
+def steps(line: Line) -> np.ndarray:
+    """Return the optimiser steps at each point of a line."""
+    return np.asarray(line.t_hat * line.curve.steps[-1] / line.curve.t_hat[-1])
+
+
+def draw_measured(axes: Axes, lines: Sequence[Line], colour_of: Colours, across: Across = tokens) -> None:
+    """Draw losses [nats] as measured across tokens (or steps); a cross marks where a run ends that did not finish."""
     for line, first in _with_first(lines):
-        tokens, loss = line.t_hat * float(line.curve.facts["tokens_total"]), as_measured(line)
-        axes.plot(tokens, loss, color=colour_of[line.run], lw=1.0 if first else 0.5)
+        x, loss = across(line), as_measured(line)
+        axes.plot(x, loss, color=colour_of[line.run], lw=1.0 if first else 0.5, gid=gid_of(line))
         if not line.finished:
-            _cross(axes, tokens[-1], loss[-1], colour_of[line.run])
-    axes.set(xscale="log", xlabel="tokens")
+            _cross(axes, x[-1], loss[-1], colour_of[line.run])
+    axes.set(xscale="log", xlabel=across.__name__)
 
 
 def _cross(axes: Axes, x: float, y: float, colour: style.Colour) -> None:
-    axes.plot(x, y, "x", color=colour, ms=5, mew=1.3, clip_on=False, zorder=4)
+    (cross,) = axes.plot(x, y, "x", color=colour, ms=5, mew=1.3, clip_on=False, zorder=4)
+    cross.set_in_layout(False)  # it may lie far above, where a loss ran away
 
 
-def limit_measured(axes: Sequence[Axes], lines: Iterable[Line]) -> None:
-    """Give panels of measured losses one range of tokens and of losses, which leave out the first, steep part."""
+def limit_measured(axes: Sequence[Axes], lines: Iterable[Line], across: Across = tokens) -> None:
+    """Give panels of measured losses one range of tokens (or steps) and of losses, without the first, steep part."""
     every = list(lines)
-    totals = [float(line.curve.facts["tokens_total"]) for line in every]
+    totals = [float(across(line)[-1] / line.t_hat[-1]) for line in every]
     low = min(float(line.loss.min()) for line in every)
     high = max(float(np.interp(0.03, line.t_hat, as_measured(line))) for line in every)
     for panel in axes:
@@ -127,6 +144,11 @@ def limit_loss(axes: Sequence[Axes], lines: Iterable[Line]) -> None:
     high = max(float(np.interp(SHOWN_FROM, line.t_hat, line.loss)) for line in every)
     for panel in axes:
         panel.set_ylim(low - 0.05 * (high - low), high)
+
+
+def gid_of(line: Line) -> str:
+    """Return the name of a run's stroke within an SVG file."""
+    return f"{RUN_GID}{line.run}"
 
 
 def fraction_axis(axes: Axes) -> None:
@@ -155,10 +177,14 @@ def _is_sparse(line: Line) -> bool:
 
 
 def _with_first(lines: Sequence[Line]) -> list[tuple[Line, bool]]:
-    """Return each line, and whether it is the first of its recipe (others are repeats with other seeds)."""
+    """Return each line, and whether it is the first of its recipe (others are repeats with other seeds).
+
+    Where the schedule is not known, nor is the recipe, and no run is a repeat.
+    """
     seen: set[tuple[object, ...]] = set()
     marked = []
     for line in lines:
-        marked.append((line, line.curve.recipe not in seen))
-        seen.add(line.curve.recipe)
+        recipe = line.curve.recipe if line.curve.facts["schedule"] else (line.run,)
+        marked.append((line, recipe not in seen))
+        seen.add(recipe)
     return marked

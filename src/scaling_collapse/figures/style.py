@@ -131,6 +131,12 @@ def signed(value: float) -> str:
     return f"{value:+g}".replace("-", "\N{MINUS SIGN}")
 
 
+def plain(words: str) -> str:
+    """Return words of others, as the names of runs, so that a picture shows them as they are: one line, no formulas."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in words)
+    return " ".join(printable.split()).replace("$", r"\$")
+
+
 def letter(axes: Axes, index: int, title: str, numbers: str = "") -> None:
     """Give a panel its letter and title, and below them its numbers in bold."""
     label = chr(ord("a") + index)

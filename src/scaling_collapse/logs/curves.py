@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,10 @@ MOST = 0.5
 
 @dataclass(frozen=True)
 class LogCurve:
-    """Losses of one run and split by increasing step. Arrays have shape (n,); `facts` holds columns of FACTS."""
+    """Losses of one run and split by increasing step. Arrays have shape (n,); `facts` holds columns of FACTS.
+
+    `not_finite` (m,) are the steps whose loss was NaN or infinite; they are not among the others.
+    """
 
     run: str
     split: str
@@ -45,6 +48,7 @@ class LogCurve:
     lr: np.ndarray
     tokens: np.ndarray
     facts: Mapping[str, Any]
+    not_finite: np.ndarray = field(default_factory=lambda: np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,7 @@ def curves_of_run(
             if good.any():
                 notes.add(TOO_SHORT, f"{name}, {losses.splits[code]}", lost=True)
             continue
+        lost = step[~np.isfinite(loss) & (step >= FIRST_STEP)]
         if not good.all():
             step, loss, lr, tokens = (a[good] for a in (step, loss, lr, tokens))
         if tokens_per_step is not None:
@@ -105,7 +110,7 @@ def curves_of_run(
         if len(known) and ((known < 0).any() or (np.diff(known) <= 0).any()):
             notes.add(TOKENS, name)
             tokens = np.full(len(tokens), np.nan)
-        curves.append(LogCurve(name, losses.splits[code], step, loss, lr, tokens, facts))
+        curves.append(LogCurve(name, losses.splits[code], step, loss, lr, tokens, facts, lost))
     return curves
 
 

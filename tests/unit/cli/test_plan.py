@@ -44,7 +44,7 @@ def test_table_lists_every_run_once_and_the_totals(capsys: pytest.CaptureFixture
     ids = [line.split()[0] for line in lines if "-tpp" in line]
     assert sorted(ids) == sorted(row["run_id"] for row in rows)
     flops = sum(row["flops"] for row in rows)
-    assert lines[-1].startswith(f"smoke: {len(rows)} runs in 24 groups, {flops:.3g} FLOPs")
+    assert lines[-1].startswith(f"smoke: {len(rows)} runs in 26 groups, {flops:.3g} FLOPs")
 
 
 def test_group_shows_all_its_runs(capsys: pytest.CaptureFixture[str]) -> None:

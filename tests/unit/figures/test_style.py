@@ -76,3 +76,10 @@ def test_labels_do_not_overlap_where_there_is_room() -> None:
         assert panel.x0 <= box.x0
         assert box.x1 <= panel.x1
         assert not any(box.overlaps(other) for other in boxes[index + 1 :])
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("a $x$ b", r"a \$x\$ b"), ("a\nb\tc\x00", "a b c"), ("  plain  ", "plain"), ("$", r"\$")]
+)
+def test_names_of_others_are_no_formulas_and_one_line(name: str, shown: str) -> None:
+    assert style.plain(name) == shown
