@@ -101,10 +101,17 @@ def initial_and_repaired(runs: Sequence[Judged]) -> tuple[Judged, Judged]:
     return initial[0], repaired[0]
 
 
-def draw_residual(axes: Axes, run: Judged, colour: style.Colour | str, label: str, width: float = 1.4) -> None:
+def draw_residual(
+    axes: Axes,
+    run: Judged,
+    colour: style.Colour | str,
+    label: str,
+    width: float = 1.4,
+    stroke: str | tuple[float, tuple[float, ...]] = "-",
+) -> None:
     """Draw a smoothed residual."""
     smooth = Smoothing(window=WINDOW)(run.residual + PERCENT, run.t_hat) - PERCENT
-    axes.plot(run.t_hat, smooth, color=colour, lw=width, label=label)
+    axes.plot(run.t_hat, smooth, color=colour, lw=width, ls=stroke, label=label)
 
 
 def mark_restart(axes: Axes, restart: Restart, text: str) -> None:
@@ -120,6 +127,7 @@ def mark_restart(axes: Axes, restart: Restart, text: str) -> None:
         va="top",
         fontsize=style.TINY,
         color=style.GREY,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.0},
     )
 
 

@@ -6,11 +6,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from scaling_collapse.curves.smooth import Smoothing
 from scaling_collapse.figures import panels, style
 from scaling_collapse.figures.context import FigureContext
 from scaling_collapse.figures.faults import (
     SICK,
     SOUND,
+    WINDOW,
     Judged,
     draw_residual,
     initial_and_repaired,
@@ -22,6 +24,9 @@ from scaling_collapse.figures.faults import (
 from scaling_collapse.figures.lines import lines_of, tidy
 
 FAULTY, ABLATION = "faulty_kernel", "faulty_kernel_ablation"
+
+#: Strokes of the ablation's runs.
+DASHES = ((0, (4, 2)), (0, (1, 1.5)), (0, (4, 1, 1, 1)), (0, (8, 2)))
 
 #: Fraction of training from which the losses are shown.
 FROM = 0.4
@@ -41,11 +46,13 @@ def draw(curves: dict[str, pd.DataFrame], context: FigureContext) -> tuple[Figur
             curve = line.curve
             left.plot(curve.t_hat, curve.loss, color=SICK, lw=0.3, alpha=0.25, label="wrong kernel, each step")
         words = "wrong kernel, smoothed" if is_initial else "right kernel, smoothed"
-        left.plot(line.t_hat, line.loss, color=SICK if is_initial else SOUND, lw=1.4, label=words)
+        loss = Smoothing(window=WINDOW)(line.curve.loss, line.curve.t_hat)
+        left.plot(line.curve.t_hat, loss, color=SICK if is_initial else SOUND, lw=1.4, label=words)
     _finish_losses(left, [line.loss[line.t_hat >= FROM] for line in lines])
-    for run in sorted([*others, initial], key=lambda run: run.restart.micro_batch if run.restart else 0):
-        _draw_ablation(right, run)
-    draw_residual(right, repaired, SOUND, _micro_batch(repaired) + ", right kernel")
+    draw_residual(right, initial, SICK, _micro_batch(initial))
+    draw_residual(right, repaired, SOUND, _micro_batch(repaired) + ", right kernel", 2.4)
+    for run, dashes in zip(others, DASHES, strict=False):  # on top, as they lie on each other
+        draw_residual(right, run, SICK if run.alarms else style.INK, _micro_batch(run), 0.9, dashes)
     percent_axis(right)
     right.set(xlabel=style.T_HAT, ylabel="loss above what the smaller\nsizes project", xlim=(FROM, 1))
     right.legend(loc="upper left", title="sequences at once")
@@ -55,11 +62,6 @@ def draw(curves: dict[str, pd.DataFrame], context: FigureContext) -> tuple[Figur
         if initial.restart is not None:
             mark_restart(axes, initial.restart, "restart" if axes is left else "")
     return figure, tidy({"losses": lines, "ablation": lines_of(curves[ABLATION], context)}, measured=True)
-
-
-def _draw_ablation(axes: Axes, run: Judged) -> None:
-    colour = SICK if run.alarms else style.GREY
-    draw_residual(axes, run, colour, _micro_batch(run), 1.4 if run.alarms else 0.9)
 
 
 def _micro_batch(run: Judged) -> str:
