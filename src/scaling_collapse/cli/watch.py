@@ -101,7 +101,6 @@ def _references(path: Path | None, name: str | None) -> list[Curve]:
     """Return the finished runs of a file, or the one that is named. Raises CurveError where there is none."""
     from scaling_collapse.curves.curve import curves_of
     from scaling_collapse.curves.table import choose_runs
-    from scaling_collapse.diagnose.family_check import is_whole
     from scaling_collapse.errors import CurveError
     from scaling_collapse.logs.given import assumed_finished, read_given
     from scaling_collapse.predict.table import split_of
@@ -115,7 +114,7 @@ def _references(path: Path | None, name: str | None) -> list[Curve]:
     split = split_of(frame, None)
     for line in (*files.said, *assumed_finished(frame[frame["split"] == split])):
         typer.secho(line, err=True, dim=True)
-    finished = [curve for curve in curves_of(frame, split, complete=True) if is_whole(curve)]
+    finished = [curve for curve in curves_of(frame, split, complete=True) if curve.finished]
     if not finished:
         what = "no run in it is finished" if name is None else f"run {name} is not finished"
         raise CurveError(str(path), f"{what}, as a reference has to be.", "name another one")

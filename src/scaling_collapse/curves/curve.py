@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: Columns that say what a run is, equal in all its rows; two runs that differ in the seed alone are repeats.
 RUN_COLUMNS = ("size_params", "tokens_total", "batch_tokens", "lr_peak", "weight_decay", "schedule")
 
+#: A run whose last point lies before this fraction of training is not finished: its final loss is not known.
+FINISHED = 0.99
+
 #: Token counts may exceed the total by this fraction: printed and rounded totals do.
 OVERSHOOT = 1e-3
 
@@ -68,6 +71,16 @@ class Curve:
     def irreducible_nats(self) -> float:
         """Irreducible loss L0 of the run's text [nats]; NaN where not known."""
         return self._number("irreducible_nats")
+
+    @property
+    def diverged(self) -> bool:
+        """Whether the run is known to have diverged."""
+        return self.facts.get("status") == "diverged"
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run came to its end, so that its final loss is known."""
+        return bool(self.t_hat[-1] >= FINISHED) and not self.diverged
 
     @property
     def restart(self) -> str:

@@ -60,7 +60,7 @@ def family_summary(
     `curves_of`. Raises CurveError for fewer than two sizes, or two recipes for one size.
     """
     chosen = _default(split) if normalisation is None else normalisation
-    healthy = [curve for curve in curves_of(frame, split, complete) if curve.facts.get("status") != "diverged"]
+    healthy = [curve for curve in curves_of(frame, split, complete) if not curve.diverged]
     left_out = _diverged(frame)
     repeats = _repeats(healthy)
     compared = [group[0] for group in repeats]

@@ -7,13 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from scaling_collapse.curves.curve import Curve
+from scaling_collapse.curves.curve import FINISHED, Curve
 from scaling_collapse.curves.difficulty import adjusted_loss
 from scaling_collapse.curves.smooth import AUTOMATIC, RAW, Smoothing
 from scaling_collapse.errors import CurveError
-
-#: A run whose last point lies before this fraction of training is not finished: its final loss is not known.
-FINISHED = 0.99
 
 
 @dataclass(frozen=True)

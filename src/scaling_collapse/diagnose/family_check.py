@@ -14,7 +14,7 @@ from scaling_collapse.curves.curve import Curve
 from scaling_collapse.curves.family import noise_floor, on_grid
 from scaling_collapse.curves.grid import FIRST_FRACTION, GRID, ROUNDING
 from scaling_collapse.curves.irreducible import fit_irreducible_loss
-from scaling_collapse.curves.normalise import FINISHED, TRAINING, VALIDATION, Normalisation
+from scaling_collapse.curves.normalise import TRAINING, VALIDATION, Normalisation
 from scaling_collapse.diagnose.noise import noise_variance
 from scaling_collapse.diagnose.whiten import WANDER
 from scaling_collapse.errors import CurveError
@@ -71,8 +71,8 @@ def check_family(curves: Sequence[Curve], normalisation: Normalisation | None = 
     Training losses are smoothed by default, others left as they are. Diverged and unfinished runs are left out.
     Raises CurveError for fewer than two recipes, or a run whose first loss lies after t_hat 0.2.
     """
-    left_out = tuple(curve.run for curve in curves if not is_whole(curve))
-    repeats = _repeats([curve for curve in curves if is_whole(curve)])
+    left_out = tuple(curve.run for curve in curves if not curve.finished)
+    repeats = _repeats([curve for curve in curves if curve.finished])
     compared = [group[0] for group in repeats]
     if len(compared) < 2:
         raise CurveError("check", f"{len(compared)} finished run(s) of different recipes; need two.", "add runs")
@@ -100,11 +100,6 @@ def check_family(curves: Sequence[Curve], normalisation: Normalisation | None = 
         irreducible_nats=offset,
         left_out=left_out,
     )
-
-
-def is_whole(curve: Curve) -> bool:
-    """Whether a run came to its end, so that it can be compared and be a reference."""
-    return curve.facts.get("status") != "diverged" and bool(curve.t_hat[-1] >= FINISHED)
 
 
 def _or_none(value: float) -> float | None:

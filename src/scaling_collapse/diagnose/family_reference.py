@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scaling_collapse.curves.curve import Curve
-from scaling_collapse.curves.normalise import FINISHED
 from scaling_collapse.diagnose.reference import Reference, pooled, reference_of
 from scaling_collapse.predict.match import TOLERATED_RATIO
 
@@ -27,9 +26,8 @@ def smaller_runs(run: Curve, others: Sequence[Curve]) -> list[Curve]:
 
 
 def _is_alike(run: Curve, other: Curve) -> bool:
-    finished = other.t_hat[-1] >= FINISHED and other.facts.get("status") != "diverged"
     return bool(
-        finished
+        other.finished
         and not other.restart
         and other.size_params < run.size_params
         and other.facts.get("schedule") == run.facts.get("schedule")

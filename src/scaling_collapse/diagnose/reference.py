@@ -8,9 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from scaling_collapse.curves.curve import Curve
+from scaling_collapse.curves.curve import FINISHED, Curve
 from scaling_collapse.curves.difficulty import adjusted_loss
-from scaling_collapse.curves.normalise import FINISHED
 from scaling_collapse.diagnose.whiten import WANDER
 from scaling_collapse.errors import CurveError
 from scaling_collapse.predict.match import TAU_WALK, TOLERATED_RATIO, stretch_of_tpp

@@ -23,12 +23,6 @@ def residual_series(series: Series, reference: Reference) -> tuple[Series, np.nd
     return late, late.value - reference.means(late.start, late.stop, late.fraction)
 
 
-def residual_of_curve(curve: Curve, reference: Reference) -> tuple[np.ndarray, np.ndarray]:
-    """Return fractions of training from ALIGN_FROM on and log L - log l_ref there, (n,), in the bins of the alarm."""
-    late, values = residual_series(binned(curve), reference)
-    return late.fraction, values
-
-
 def binned(curve: Curve) -> Series:
     """Return a whole curve as the alarm sees it, its loss adjusted for the difficulty of its batches where known."""
     total = float(curve.steps[-1] / curve.t_hat[-1])

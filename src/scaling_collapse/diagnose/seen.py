@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from scaling_collapse.curves.curve import Curve
-from scaling_collapse.curves.difficulty import adjusted_loss
 from scaling_collapse.curves.measures import PERCENT
 from scaling_collapse.diagnose.reference import ALIGN_FROM, Reference
-from scaling_collapse.diagnose.residual import residual_series
-from scaling_collapse.diagnose.stream import Series, Stream
+from scaling_collapse.diagnose.residual import binned, residual_series
+from scaling_collapse.diagnose.stream import Series
 
 #: Early-align takes 25 to 50% of training (section 1): there the reference gets the run's level.
 ALIGN_TO = 0.5
@@ -36,13 +35,7 @@ class Seen:
 
 def seen(curve: Curve, reference: Reference | None = None, onset: float | None = None) -> Seen:
     """Return what the alarm saw of `curve`; the level is taken before `onset` [fraction of training], if it can be."""
-    total = float(curve.steps[-1] / curve.t_hat[-1])
-    stream = Stream.of(total)
-    losses = adjusted_loss(curve.loss, curve.difficulty)
-    for step, loss in zip((curve.t_hat * total).tolist(), losses.tolist(), strict=True):
-        stream.add(step, loss)
-    stream.bins.close()
-    series = stream.series()
+    series = binned(curve)
     unknown = np.full(len(series), np.nan)
     expected, residual, healthy = unknown.copy(), unknown.copy(), unknown.copy()
     if reference is not None and (late := series.start >= ALIGN_FROM).any():

@@ -19,16 +19,13 @@ from scaling_collapse.diagnose.alarm import Alarm
 from scaling_collapse.diagnose.diagnose import diagnose_curve
 from scaling_collapse.diagnose.family_reference import smaller_runs
 from scaling_collapse.diagnose.reference import Reference, pooled, reference_of
-from scaling_collapse.diagnose.residual import residual_of_curve
+from scaling_collapse.diagnose.seen import seen
 from scaling_collapse.errors import FigureError
 from scaling_collapse.figures import panels, style
 from scaling_collapse.predict.template import total_steps
 
 #: Run groups whose smaller sizes a faulty run may be held against.
 FAMILIES = ("celerity_20tpp", "celerity_234tpp")
-
-#: Residuals are drawn from zero over this part of training: the segment of early-align (section 1).
-ALIGNED = (0.25, 0.5)
 
 #: Window over which residuals are averaged to be drawn, as a fraction of training.
 WINDOW = 0.03
@@ -83,9 +80,9 @@ def judged(frame: pd.DataFrame, family: pd.DataFrame, smallest: bool = False) ->
         if smallest:
             smaller = [min(smaller, key=lambda other: (other.size_params, other.seed))]
         reference = pooled([reference_of(other, curve) for other in smaller])
-        t_hat, residual = residual_of_curve(curve, reference)
-        level = residual[(t_hat >= ALIGNED[0]) & (t_hat <= ALIGNED[1])].mean()
-        found.append(Judged(curve, reference, t_hat, PERCENT * (residual - level)))
+        what = seen(curve, reference)
+        known = np.isfinite(what.residual)
+        found.append(Judged(curve, reference, what.fraction[known], what.residual[known]))
     return found
 
 

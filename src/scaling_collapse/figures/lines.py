@@ -11,7 +11,7 @@ import pandas as pd
 from scaling_collapse.curves.curve import Curve, curves_of
 from scaling_collapse.curves.family import size_name
 from scaling_collapse.curves.grid import ROUNDING, to_grid
-from scaling_collapse.curves.normalise import FINISHED, Normalisation, normalise_smoothed, smoothed_loss
+from scaling_collapse.curves.normalise import Normalisation, normalise_smoothed, smoothed_loss
 from scaling_collapse.curves.smooth import Smoothing
 from scaling_collapse.errors import FigureError
 from scaling_collapse.figures.context import FigureContext
@@ -44,7 +44,7 @@ class Line:
     @property
     def diverged(self) -> bool:
         """Whether the run ended with a loss that was not finite or had run away."""
-        return bool(self.curve.facts.get("status") == "diverged")
+        return self.curve.diverged
 
     def fact(self, name: str) -> float:
         """Return a number that describes the run: size_params, tpp, tau, batch_tokens, lr_peak or weight_decay."""
@@ -71,7 +71,7 @@ def lines_of(frame: pd.DataFrame, context: FigureContext, split: str = "train") 
 def line_of(curve: Curve, how: Normalisation) -> Line:
     """Return the line of a curve, smoothed and normalised as `how` says. Raises CurveError where it cannot be."""
     loss = smoothed_loss(curve, how)
-    ended = bool(curve.t_hat[-1] >= FINISHED and curve.facts.get("status") != "diverged")
+    ended = curve.finished
     whole = normalise_smoothed(curve, loss, how) if ended else np.full(len(loss), np.nan)
     if len(loss) <= len(DRAWN):
         return Line(curve, curve.t_hat, loss, whole, ended)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from scaling_collapse.curves.curve import Curve
-from scaling_collapse.curves.normalise import FINISHED
 from scaling_collapse.errors import CurveError
 
 
@@ -20,7 +19,7 @@ def read_references(path: str | Path, *runs: str, complete: bool = False) -> lis
 
     table = read_curves(Path(path))
     curves = list(curves_of(choose_runs(table, list(runs)) if runs else table, "train", complete))
-    finished = [curve for curve in curves if curve.t_hat[-1] >= FINISHED and curve.facts.get("status") != "diverged"]
+    finished = [curve for curve in curves if curve.finished]
     lacking = sorted(set(runs) - {curve.run for curve in finished})
     if lacking:
         raise CurveError(lacking[0], "it did not finish, so nothing can be held against it.", "name a finished run")

@@ -10,8 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from scaling_collapse.curves.curve import Curve
-from scaling_collapse.curves.normalise import FINISHED
+from scaling_collapse.curves.curve import FINISHED, Curve
 from scaling_collapse.errors import ConfigError, CurveError
 from scaling_collapse.predict.advise import LEAST_CHANCE, chance_below
 from scaling_collapse.predict.methods import LEAST_SQUARES

@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from scaling_collapse.curves.curve import Curve
-from scaling_collapse.curves.normalise import FINISHED as FINISHED_FROM
 from scaling_collapse.curves.normalise import Normalisation, final_loss, smoothed_loss
 from scaling_collapse.errors import ConfigError, CurveError
 from scaling_collapse.predict.choose import Sibling, Verdict, choose, reason, verdicts
@@ -64,7 +63,7 @@ def predict_run(
     schedule.
     """
     chosen_settings = settings or Settings()
-    if curve.facts.get("status") == "diverged":
+    if curve.diverged:
         raise CurveError(curve.run, "it diverged, so it has no final loss.", "leave it out")
     final = known_final_loss(curve, chosen_settings)
     if at is None and final is not None:
@@ -176,7 +175,7 @@ def _fits(sibling: Curve, its_template: Template, curve: Curve, template: Templa
 
 def known_final_loss(curve: Curve, settings: Settings) -> float | None:
     """Return the final loss of a finished run, None for one in progress or diverged."""
-    if curve.t_hat[-1] < FINISHED_FROM or curve.facts.get("status") == "diverged":
+    if not curve.finished:
         return None
     chosen = replace(settings.of(curve.split), final="smoothed")
     return final_loss(curve, smoothed_loss(curve, chosen))

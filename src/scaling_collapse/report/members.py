@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scaling_collapse.curves.curve import Curve, curves_of
-from scaling_collapse.curves.normalise import FINISHED
 from scaling_collapse.diagnose.diagnose import Diagnosis
 from scaling_collapse.diagnose.reference import Reference
 from scaling_collapse.errors import CurveError, ProjectError
@@ -71,12 +70,12 @@ class Member:
     @property
     def diverged(self) -> bool:
         """Whether the run is known to have diverged."""
-        return self.curve.facts.get("status") == DIVERGED
+        return self.curve.diverged
 
     @property
     def finished(self) -> bool:
         """Whether the run has a final loss."""
-        return self.length_known and not self.diverged and bool(self.curve.t_hat[-1] >= FINISHED)
+        return self.length_known and self.curve.finished
 
     @property
     def in_progress(self) -> bool:

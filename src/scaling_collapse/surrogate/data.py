@@ -146,7 +146,7 @@ def _none_left(left_out: Sequence[CurveError]) -> CurveError:
 
 def _check(curve: Curve) -> None:
     """Raise CurveError for a diverged or flat curve, or unknown or impossible tau or TPP."""
-    if curve.facts.get("status") == "diverged":
+    if curve.diverged:
         raise CurveError(curve.run, "it diverged, so it has no final loss.", "leave it out")
     if np.ptp(curve.loss) == 0:
         raise CurveError(curve.run, f"its loss is {curve.loss[0]:g} at every step, which is no training curve.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from scaling_collapse.config.recipe import Schedule, ScheduleKind
-from scaling_collapse.curves.normalise import FINISHED
+from scaling_collapse.curves.curve import FINISHED
 from scaling_collapse.errors import CurveError
 from scaling_collapse.surrogate.schedule import RateCurve, logged_rates, rates_of
 
