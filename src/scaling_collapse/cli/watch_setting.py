@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from scaling_collapse.curves.curve import RUN_COLUMNS, Curve
+from scaling_collapse.diagnose.family_reference import nearest_first
 from scaling_collapse.diagnose.judge import RATE
 from scaling_collapse.errors import CurveError
 from scaling_collapse.live.training_watch import TrainingWatch
-from scaling_collapse.predict.match import TOLERATED_RATIO
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class Setting:
 
         One that the user named is taken as it is.
         """
-        others = [curve for curve in self.references if curve.run != own.run]
-        fitting = others if self.named else [curve for curve in others if not _differ(own, curve)]
-        return min(fitting, key=lambda curve: _distance(own, curve), default=None)
+        if self.named:
+            return next((curve for curve in self.references if curve.run != own.run), None)
+        return next(iter(nearest_first(own, self.references)), None)
 
     def why_alone(self, run: str, facts: Mapping[str, Any]) -> str:
         """Return why a run is held against none of the references, in words; nothing where it is, or none is given."""
@@ -84,34 +84,6 @@ class Setting:
         known = dict.fromkeys(RUN_COLUMNS) | dict(facts) | {name: v for name, v in given.items() if v is not None}
         one = np.ones(1)
         return Curve(run, "train", one, one, one, one, None, known)
-
-
-def _differ(own: Curve, reference: Curve) -> bool:
-    """Whether two runs are known to have different schedules."""
-    kinds = [str(curve.facts.get("schedule") or "") for curve in (own, reference)]
-    return all(kinds) and kinds[0] != kinds[1]
-
-
-def _distance(own: Curve, reference: Curve) -> tuple[float, float]:
-    """Return how badly a reference fits: by tokens per parameter and tau, as far as known, and then by size.
-
-    Where the run's own size is not known, the largest reference is the nearest.
-    """
-    apart = _apart(own.tpp / reference.tpp) + _apart(own.tau / reference.tau)
-    size = abs(_log(own.size_params / reference.size_params))
-    if not math.isfinite(size):
-        size = -reference.size_params if math.isfinite(reference.size_params) else math.inf
-    return apart, size
-
-
-def _apart(ratio: float) -> float:
-    """Return how far a ratio lies outside of what is tolerated; 0 where it is not known."""
-    distance = abs(_log(ratio))
-    return distance if distance > math.log(TOLERATED_RATIO) else 0.0
-
-
-def _log(ratio: float) -> float:
-    return math.log(ratio) if ratio > 0 and math.isfinite(ratio) else math.nan
 
 
 def _number(value: Any) -> float:

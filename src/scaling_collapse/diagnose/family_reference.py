@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import partial
 
 from scaling_collapse.curves.curve import Curve
 from scaling_collapse.diagnose.reference import Reference, pooled, reference_of
@@ -36,3 +38,37 @@ def _is_alike(run: Curve, other: Curve) -> bool:
             for ours, theirs in ((run.tpp, other.tpp), (run.tau, other.tau))
         )
     )
+
+
+def same_schedule(one: Curve, other: Curve) -> bool:
+    """Whether two runs have the same schedule, as far as it is known of both."""
+    kinds = [str(curve.facts.get("schedule") or "") for curve in (one, other)]
+    return not all(kinds) or kinds[0] == kinds[1]
+
+
+def nearest_first(run: Curve, others: Sequence[Curve]) -> list[Curve]:
+    """Return the `others` of the same schedule, but not the run itself: nearest in tokens per parameter and tau first.
+
+    What a prediction tolerates, and what is not known, is no distance. Among equals the nearest size comes first; where
+    the run's own is not known, the largest.
+    """
+    usable = [other for other in others if other.run != run.run and same_schedule(run, other)]
+    return sorted(usable, key=partial(_distance, run))
+
+
+def _distance(run: Curve, other: Curve) -> tuple[float, float]:
+    apart = _apart(run.tpp / other.tpp) + _apart(run.tau / other.tau)
+    size = abs(_log(run.size_params / other.size_params))
+    if not math.isfinite(size):
+        size = -other.size_params if math.isfinite(other.size_params) else math.inf
+    return apart, size
+
+
+def _apart(ratio: float) -> float:
+    """Return how far a ratio lies outside of what is tolerated; 0 where it is not known."""
+    distance = abs(_log(ratio))
+    return distance if distance > math.log(TOLERATED_RATIO) else 0.0
+
+
+def _log(ratio: float) -> float:
+    return math.log(ratio) if ratio > 0 and math.isfinite(ratio) else math.nan

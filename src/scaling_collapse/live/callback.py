@@ -1,4 +1,4 @@
-"""What the callbacks for other trainers share: settings, one watch, what is said, and when to stop."""
+"""What callbacks share, and the progress of our own trainings: settings, one watch, what is said, when to stop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class WatchCallback:
-    """Base of the callbacks.
+    """Base of the callbacks, and of use by itself.
 
     `run`, `reference`, `tokens_per_parameter`, `tau`, `schedule`, `surrogate` and `rate` are those of `TrainingWatch`;
     the length of the run and, where it is not given, tau are taken from the trainer.
@@ -90,6 +90,10 @@ class WatchCallback:
 
         nothing: tuple[dict[str, float], list[str]] = ({}, [])
         return self._safely(look, nothing)
+
+    def line(self) -> str:
+        """Return the words for a progress line."""
+        return self._safely(lambda watch: watch.line(), "")
 
     def end(self) -> list[str]:
         """Judge the last losses, when training is over. Return the lines that tell alarms."""

@@ -7,12 +7,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from scaling_collapse.curves.curve import Curve
-from scaling_collapse.diagnose.alarm import Alarm
 from scaling_collapse.errors import CurveError
+from scaling_collapse.live.callback import WatchCallback
 from scaling_collapse.live.siblings import smaller_siblings
-from scaling_collapse.live.stop import ends_training, stopping_kinds
-from scaling_collapse.live.training_watch import TrainingWatch
-from scaling_collapse.live.words import told
 from scaling_collapse.plan.run import Run
 from scaling_collapse.train.outcome import Outcome
 from scaling_collapse.train.progress import LinePrinter
@@ -28,17 +25,17 @@ class WatchedProgress:
     def __init__(
         self, run: Run, finished: Sequence[Curve], every_seconds: float, stop_on_alarm: bool | Collection[str] = False
     ) -> None:
-        self.watch = TrainingWatch(
+        self._watched = WatchCallback(
             run.run_id,
-            run.steps,
             finished,
             tokens_per_parameter=run.tpp,
             tau=run.tau,
             schedule=run.schedule,
-            validation=True,
+            validation="held-out loss",
+            stop_on_alarm=stop_on_alarm,
         )
-        self._lines = LinePrinter(run.run_id, every_seconds, remark=self.watch.line)
-        self._kinds = stopping_kinds(stop_on_alarm)
+        self._watched.begin(run.run_id, run.steps, optimizer=None)
+        self._lines = LinePrinter(run.run_id, every_seconds, remark=self._watched.line)
 
     def said(self, text: str) -> None:
         """Print a remark."""
@@ -48,30 +45,32 @@ class WatchedProgress:
         """Print the first line, and the alarms of the steps that are done already; these end nothing."""
         self._lines.started(run, losses)
         for step, loss in enumerate(losses, 1):
-            self._tell(self.watch.update(step, loss))
+            self._tell(self._watched.take(step, loss))
+        self._watched.stopping = False
 
     def stepped(self, step: int, loss: float, learning_rate: float) -> None:
         """Watch a step."""
-        alarm = self.watch.update(step, loss)
+        told = self._watched.take(step, loss)
         self._lines.stepped(step, loss, learning_rate)
-        self._act(alarm)
+        self._act(told)
 
     def validated(self, step: int, loss: float) -> None:
         """Watch a held-out loss."""
-        self._act(self.watch.update_validation(step, loss))
+        self._act(self._watched.take(step, validation=loss))
 
     def finished(self, outcome: Outcome) -> None:
         """Print what the last steps show, and the last line."""
-        self._tell(self.watch.finish())
+        self._tell(self._watched.end())
         self._lines.finished(outcome)
 
-    def _tell(self, alarm: Alarm | None) -> None:
-        if alarm is not None:
-            self._lines.said(told(alarm))
+    def _tell(self, told: list[str]) -> None:
+        for line in told:
+            self._lines.said(line)
 
-    def _act(self, alarm: Alarm | None) -> None:
-        self._tell(alarm)
-        if alarm is not None and ends_training(alarm, self._kinds):
+    def _act(self, told: list[str]) -> None:
+        self._tell(told)
+        if self._watched.stopping:
+            self._watched.stopping = False
             self._lines.said("stops after a checkpoint, as it was told to on such an alarm")
             signal.raise_signal(signal.SIGTERM)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import partial
 
 import numpy as np
 
 from scaling_collapse.curves.curve import Curve
+from scaling_collapse.diagnose.family_reference import nearest_first
 from scaling_collapse.diagnose.reference import Reference, pooled, reference_of
 from scaling_collapse.errors import CurveError
 from scaling_collapse.predict.template import Template, template_of
@@ -28,11 +28,9 @@ def family_reference(
     """
     used: list[tuple[Reference, str]] = []
     problem = "there is no other finished run of its schedule"
-    for other in ranked(curve, others):
+    for other in nearest_first(curve, others):
         if len(used) == MOST_REFERENCES:
             break
-        if not _same_schedule(curve, other):
-            continue
         if not _both_known(curve, other) and other.run not in alike:
             problem = "tau and tokens per parameter are not known, and its curves do not collapse with others"
             continue
@@ -53,34 +51,11 @@ def family_template(curve: Curve, others: Sequence[Curve]) -> Template:
 
     Raises CurveError where there is none.
     """
-    for other in ranked(curve, others):
-        if _same_schedule(curve, other):
-            return template_of(other)
-    raise CurveError(curve.run, "there is no finished run of its schedule to predict it from", OWN_REFERENCE)
-
-
-def ranked(curve: Curve, others: Sequence[Curve]) -> list[Curve]:
-    """Return the `others` but the run itself, nearest first: in tau and tokens per parameter, then in size."""
-    return sorted((other for other in others if other.run != curve.run), key=partial(_distance, curve))
-
-
-def _distance(curve: Curve, other: Curve) -> tuple[float, float]:
-    recipe = _apart(curve.tau, other.tau) + _apart(curve.tpp, other.tpp)
-    return round(recipe, 1), _apart(curve.size_params, other.size_params)
-
-
-def _apart(first: float, second: float) -> float:
-    """Return how many e-folds two numbers differ; 0 where one is not known."""
-    if not (np.isfinite(first) and np.isfinite(second) and first > 0 and second > 0):
-        return 0.0
-    return abs(float(np.log(first / second)))
+    nearest = next(iter(nearest_first(curve, others)), None)
+    if nearest is None:
+        raise CurveError(curve.run, "there is no finished run of its schedule to predict it from", OWN_REFERENCE)
+    return template_of(nearest)
 
 
 def _both_known(curve: Curve, other: Curve) -> bool:
     return bool(np.isfinite([curve.tau, curve.tpp, other.tau, other.tpp]).all())
-
-
-def _same_schedule(curve: Curve, other: Curve) -> bool:
-    """Return whether the schedules are the same, or one of them is not known."""
-    mine, its = (str(one.facts.get("schedule") or "") for one in (curve, other))
-    return not mine or not its or mine == its

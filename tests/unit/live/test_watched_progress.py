@@ -110,3 +110,20 @@ def test_a_reference_without_a_sibling_is_an_error_and_a_broken_usual_table_is_n
     assert "is held against no other run" in capfd.readouterr().err
     with pytest.raises(CurveError, match="not a readable"):
         watched_progress(run_like(), table, tmp_path / "none", 0.0)
+
+
+def test_a_watch_that_fails_ends_and_the_training_goes_on(
+    family: pd.DataFrame, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress = watched(family, tmp_path, stop_on_alarm=True)
+    progress.started(run_like(), [])
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("a mistake of ours")
+
+    monkeypatch.setattr("scaling_collapse.live.training_watch.TrainingWatch.update", fail)
+    with pytest.warns(UserWarning, match="training goes on: ZeroDivisionError: a mistake of ours"):
+        progress.stepped(1, 4.0, 0.01)
+    progress.stepped(2, 3.9, 0.01)
+    progress.validated(2, 3.9)
+    assert capfd.readouterr().err.splitlines()[-1].endswith("left")

@@ -5,7 +5,7 @@ import pytest
 
 from scaling_collapse.diagnose.whiten import WANDER
 from scaling_collapse.errors import CurveError
-from scaling_collapse.report.choosing import MOST_REFERENCES, family_reference, family_template, ranked
+from scaling_collapse.report.choosing import MOST_REFERENCES, family_reference, family_template
 from tests.unit.curves.support import curve, shape
 
 T = np.arange(1, 101) / 100
@@ -17,11 +17,6 @@ def member(run, size=1e5, tau=0.2, tpp=20.0, **facts):
 
 
 ME = member("me")
-
-
-def test_the_nearest_recipe_comes_first_then_the_nearest_size():
-    others = [member("tau", tau=0.4), member("huge", size=8e5), member("twice", size=2e5), member("tpp", tpp=80.0), ME]
-    assert [one.run for one in ranked(ME, others)] == ["twice", "huge", "tau", "tpp"]
 
 
 def test_like_runs_are_averaged_up_to_a_number():
